@@ -34,9 +34,11 @@ function(kojak_use_options target)
 endfunction()
 
 # kojak_precompile(name header): where all is built once, what most sources of a target include is read once.
+# <stdarg.h> is among it: clang 19 makes its type of argument lists a second time behind headers that lack it, and then
+# finds two.
 function(kojak_precompile name header)
   if(KOJAK_UNITY)
-    target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${header})
+    target_precompile_headers(${name} PRIVATE <stdarg.h> ${PROJECT_SOURCE_DIR}/${header})
   endif()
 endfunction()
 
@@ -56,7 +58,7 @@ function(kojak_use_common_headers name)
     return()
   endif()
   if(name STREQUAL kojak_format)
-    target_precompile_headers(${name} PRIVATE <algorithm> <array> <cmath> <cstring> <filesystem> <fstream> <functional>
+    target_precompile_headers(${name} PRIVATE <stdarg.h> <algorithm> <array> <cmath> <cstring> <filesystem> <fstream> <functional>
       <map> <memory> <optional> <random> <set> <sstream> <string> <unordered_map> <variant> <vector>
       ${PROJECT_SOURCE_DIR}/epilog/format/definitions.h)
   else()
