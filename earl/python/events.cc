@@ -209,8 +209,8 @@ void add_events(py::module_& m) {
       .def_property_readonly(
           "code",
           [](const PyEvent& e) {
-            const Event& event = e.event;
-            return event.type == EventType::kMpiError ? event.count[0] : std::uint64_t{event.code};
+            return e.event.type == EventType::kMpiError ? e.event.count[0]
+                                                        : std::uint64_t{e.event.code};
           },
           "synex of MPI_WINEXIT, 1 for an exclusive lock, 1 for a local flush; of MPI_ERROR what "
           "the call returned, a number of the MPI library.")

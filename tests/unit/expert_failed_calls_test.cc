@@ -15,12 +15,12 @@
 namespace kojak::expert {
 namespace {
 
-struct Analysed {
+struct FailedCase {
   std::vector<std::byte> bytes;
   std::optional<earl::Trace> trace;
   std::optional<Report> report;
 
-  explicit Analysed(const std::string& text) {
+  explicit FailedCase(const std::string& text) {
     auto made = text_to_trace(text, "text");
     if (!made) throw std::runtime_error(made.error().message());
     bytes = std::move(*made);
@@ -52,7 +52,7 @@ const char* const kFailed =
     "EXIT lid=0 time=10\nEXIT lid=1 time=10\n";
 
 TEST(FailedCalls, AreToldByFunctionAndClass) {
-  const Analysed a(kFailed);
+  const FailedCase a(kFailed);
   const std::vector<FailedCallGroup> groups = failed_call_groups(*a.report);
   ASSERT_EQ(groups.size(), 3u);
   EXPECT_EQ(
@@ -73,7 +73,7 @@ TEST(FailedCalls, AreToldByFunctionAndClass) {
 }
 
 TEST(FailedCalls, NothingIsSaidWhereNoneFailed) {
-  const Analysed a("ENTER lid=0 time=0 region=main\nEXIT lid=0 time=1\n");
+  const FailedCase a("ENTER lid=0 time=0 region=main\nEXIT lid=0 time=1\n");
   std::ostringstream out;
   print_failed_calls(out, *a.report, {});
   EXPECT_EQ(out.str(), "");
@@ -95,7 +95,7 @@ struct Told : earl::Sink {
   }
 };
 TEST(FailedCalls, TheReplayTellsEach) {
-  const Analysed a(kFailed);
+  const FailedCase a(kFailed);
   earl::Trace trace = a.open();
   Told told;
   earl::Replay replay(trace, told);
@@ -113,16 +113,16 @@ const char* const kBegin =
 const char* const kEnd =
     "EXIT lid=0 time=4\nMPI_COLLEXIT lid=1 time=4\nEXIT lid=0 time=10\nEXIT lid=1 time=10\n";
 TEST(FailedCalls, ALostCountIsANote) {
-  const Analysed lost(std::string(kBegin) +
-                      "COLL_STATE lid=0 time=4 cid=0 count=18446744073709551615\n"
-                      "MPI_ERROR lid=0 time=4 error_class=16 code=16\n" +
-                      kEnd);
+  const FailedCase lost(std::string(kBegin) +
+                        "COLL_STATE lid=0 time=4 cid=0 count=18446744073709551615\n"
+                        "MPI_ERROR lid=0 time=4 error_class=16 code=16\n" +
+                        kEnd);
   EXPECT_FALSE(lost.has(earl::Finding::kIncompleteCollective));
   EXPECT_TRUE(lost.has(earl::Finding::kCountLost));
   for (const Finding& finding : lost.report->findings())
     EXPECT_NE(finding.severity, Finding::Severity::kSuspect) << finding.what;
   // Without the record it is one.
-  const Analysed kept(std::string(kBegin) + kEnd);
+  const FailedCase kept(std::string(kBegin) + kEnd);
   EXPECT_TRUE(kept.has(earl::Finding::kIncompleteCollective));
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Analysed {
+struct SummedCase {
   std::vector<Wait> waits;
   std::size_t locations = 0, call_paths = 0;
   std::map<std::tuple<MetricIndex, CallPathIndex, LocationIndex>, Ticks> severities;
@@ -29,7 +29,7 @@ struct Analysed {
   std::string odd;  // a time of the report that is not whole
 };
 
-Analysed run_of(const fs::path& path) {
+SummedCase run_of(const fs::path& path) {
   std::ifstream in(path);
   std::string trace;
   for (std::string line; std::getline(in, line) && line != "--- severities";) trace += line + '\n';
@@ -37,7 +37,7 @@ Analysed run_of(const fs::path& path) {
   if (!made) throw std::runtime_error(made.error().message());
   auto opened = earl::Trace::from(memory_source(made->data(), made->size()), "case");
   if (!opened) throw std::runtime_error(opened.error().message());
-  Analysed run;
+  SummedCase run;
   AnalysisOptions options;
   options.root_causes = true;
   options.wait = [&](const Wait& wait) { run.waits.push_back(wait); };
@@ -96,7 +96,7 @@ Partners partners_of(const std::vector<Wait>& waits, std::size_t locations) {
 class Sums : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Sums, DoNotDependOnTheOrder) {
-  const Analysed run = run_of(GetParam());
+  const SummedCase run = run_of(GetParam());
   EXPECT_EQ(run.odd, "");
   const Cells once = added(run.waits, run.locations);
   // What the analysis has at these places.

@@ -11,7 +11,7 @@ namespace {
 
 // Process 1 posts requests 6, 7 and 8 of one channel at 1 s. The message of 6 is sent at 2 s, those
 // of 7 and 8 at 4 and 5 s; 8 is found complete before 7.
-const char* const kTrace = R"(
+const char* const kOpenReceives = R"(
 ENTER lid=0 time=0 region=main
 ENTER lid=1 time=0 region=main
 ENTER lid=1 time=1 region=MPI_Irecv
@@ -66,9 +66,9 @@ std::map<double, double> pairs_of(const Bytes& bytes) {
 
 TEST(FilterRequests, ReceivesKeepTheOrderOfTheirPosting) {
   const std::map<double, double> whole{{6.1, 5}, {7.1, 4}, {8.1, 2}};
-  ASSERT_EQ(pairs_of(trace_of(kTrace)), whole);
+  ASSERT_EQ(pairs_of(trace_of(kOpenReceives)), whole);
   // The first message lies before the part: its receive, which is in it, is left out with it.
-  const Bytes part = cut(trace_of(kTrace), window(3, 20));
+  const Bytes part = cut(trace_of(kOpenReceives), window(3, 20));
   EXPECT_EQ(faults(part), std::vector<std::string>{});
   EXPECT_EQ(pairs_of(part), (std::map<double, double>{{6.1, 5}, {7.1, 4}}));
   // A part of the part has them once more.
