@@ -285,15 +285,17 @@ contains
     M(MPI_Errhandler_free)(old IERR)
     M(MPI_Comm_call_errhandler)(a, MPI_ERR_TOPOLOGY IERR)
     call result_numbers('handled', [errors, last_error])
-    ! The user's own error: told to the handler, returned, and no message in the trace.
+    ! The user's own error: told to the handler, returned, and in the trace an error and no message.
     x = 0
     call made("MPI_Send")
     call MPI_Send(x, 1, MPI_INTEGER, n + 5, 1, a, error)
+    call event('MPI_ERROR error_class=6')
     M(MPI_Error_class)(error, class IERR)
     call result_numbers('wrong rank', [errors, merge(1, 0, class == MPI_ERR_RANK)])
     M(MPI_Comm_set_errhandler)(a, MPI_ERRORS_RETURN IERR)
     call made("MPI_Send")
     call MPI_Send(x, 1, MPI_DATATYPE_NULL, mod(rank + 1, n), 1, a, error)
+    call event('MPI_ERROR error_class=3')
     M(MPI_Error_class)(error, class IERR)
     call result_numbers('no datatype', [errors, merge(1, 0, class == MPI_ERR_TYPE)])
     M(MPI_Errhandler_free)(handler IERR)

@@ -219,7 +219,9 @@ static void files(void) {
   CALL(MPI_File_read_ordered_begin_c, file, in, 2, MPI_DOUBLE);
   CALL(MPI_File_read_ordered_end, file, in, MPI_STATUS_IGNORE);
   CALL(MPI_File_close, &file);
-  CALL(MPI_Register_datarep_c, "of the test", read_part, read_part, extent_of_part, NULL);
+  /* MPICH's ROMIO takes no functions that convert: an error of conversion (25). */
+  const int failed = MPI_Register_datarep_c("of the test", read_part, read_part, extent_of_part, NULL);
+  expect(failed ? "MPI_Register_datarep_c error:25" : "MPI_Register_datarep_c");
 }
 
 static void complain(MPI_Session* session, int* code, ...) {
