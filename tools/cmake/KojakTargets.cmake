@@ -33,19 +33,27 @@ function(kojak_use_options target)
   endif()
 endfunction()
 
+# clang's newer versions find two types of argument lists (__builtin_va_list is ambiguous) behind precompiled headers of
+# C++20: seen with 19, and told of 15 on.
+set(kojak_can_precompile ON)
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 15)
+  set(kojak_can_precompile OFF)
+endif()
+
 # kojak_precompile(name header): where all is built once, what most sources of a target include is read once.
-# <stdarg.h> is among it: clang 19 makes its type of argument lists a second time behind headers that lack it, and then
-# finds two.
 function(kojak_precompile name header)
-  if(KOJAK_UNITY)
-    target_precompile_headers(${name} PRIVATE <stdarg.h> ${PROJECT_SOURCE_DIR}/${header})
+  if(KOJAK_UNITY AND kojak_can_precompile)
+    target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${header})
   endif()
 endfunction()
 
 # What most sources of the analysis side include is read once for all of them, with kojak_format, their lowest part.
 # That takes the same options everywhere: programs are compiled as libraries are. g++ 12 does not know of code from
 # precompiled headers that it is the standard library's own, and warns of sizes there that no call has.
-set(common_headers ${KOJAK_UNITY})
+set(common_headers OFF)
+if(KOJAK_UNITY AND kojak_can_precompile)
+  set(common_headers ON)
+endif()
 if(common_headers)
   set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -58,7 +66,7 @@ function(kojak_use_common_headers name)
     return()
   endif()
   if(name STREQUAL kojak_format)
-    target_precompile_headers(${name} PRIVATE <stdarg.h> <algorithm> <array> <cmath> <cstring> <filesystem> <fstream> <functional>
+    target_precompile_headers(${name} PRIVATE <algorithm> <array> <cmath> <cstring> <filesystem> <fstream> <functional>
       <map> <memory> <optional> <random> <set> <sstream> <string> <unordered_map> <variant> <vector>
       ${PROJECT_SOURCE_DIR}/epilog/format/definitions.h)
   else()
