@@ -29,29 +29,29 @@ Group* neighbours_of(const Comm& comm, const Vector<int>& list) {
 // Neighbours are in MPI's order: in a Cartesian topology down and up in each dimension.
 void learn_neighbours(MPI_Comm handle, Comm& comm) {
   int kind = MPI_UNDEFINED;
-  if (PMPI_Topo_test(handle, &kind) != MPI_SUCCESS || kind == MPI_UNDEFINED) return;
+  if (mpi::Topo_test(handle, &kind) != MPI_SUCCESS || kind == MPI_UNDEFINED) return;
   Vector<int>& in = near_sources;
   Vector<int>& out = near_destinations;
   if (kind == MPI_CART) {
     int dimensions = 0;
-    PMPI_Cartdim_get(handle, &dimensions);
+    mpi::Cartdim_get(handle, &dimensions);
     if (!in.resize(2 * static_cast<std::size_t>(dimensions))) return;
     for (int d = 0; d < dimensions; ++d) {
       int* const pair = in.data() + 2 * d;
-      if (PMPI_Cart_shift(handle, d, 1, pair, pair + 1) != MPI_SUCCESS) return;
+      if (mpi::Cart_shift(handle, d, 1, pair, pair + 1) != MPI_SUCCESS) return;
     }
   } else if (kind == MPI_GRAPH) {
     int count = 0;
-    PMPI_Graph_neighbors_count(handle, static_cast<int>(comm.my_rank), &count);
+    mpi::Graph_neighbors_count(handle, static_cast<int>(comm.my_rank), &count);
     if (!in.resize(static_cast<std::size_t>(count))) return;
-    PMPI_Graph_neighbors(handle, static_cast<int>(comm.my_rank), count, in.data());
+    mpi::Graph_neighbors(handle, static_cast<int>(comm.my_rank), count, in.data());
   } else if (kind == MPI_DIST_GRAPH) {
     int sources = 0, destinations = 0, weighted = 0;
-    PMPI_Dist_graph_neighbors_count(handle, &sources, &destinations, &weighted);
+    mpi::Dist_graph_neighbors_count(handle, &sources, &destinations, &weighted);
     const auto n = static_cast<std::size_t>(sources), m = static_cast<std::size_t>(destinations);
     Vector<int>& weights = near_weights;
     if (!in.resize(n + 1) || !out.resize(m + 1) || !weights.resize(n + m + 2)) return;
-    PMPI_Dist_graph_neighbors(handle, sources, in.data(), weights.data(), destinations, out.data(),
+    mpi::Dist_graph_neighbors(handle, sources, in.data(), weights.data(), destinations, out.data(),
                               weights.data() + n + 1);
     in.resize(n);
     out.resize(m);
@@ -72,7 +72,7 @@ Comm* make_comm(MPI_Comm handle, Group* group, Group* remote, const Identity& id
   comm->remote = remote;
   comm->identity = identity;
   int rank = 0;
-  PMPI_Comm_rank(handle, &rank);
+  mpi::Comm_rank(handle, &rank);
   comm->my_rank = static_cast<std::uint32_t>(rank);
   remember_comm(comm, handle);
   if (remote == nullptr) learn_neighbours(handle, *comm);
@@ -89,7 +89,7 @@ void start_world_comms() {
   world.add(1);
   self.add(2).add(the_session.run.rank);
   MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_group(MPI_COMM_WORLD, &group);
+  mpi::Comm_group(MPI_COMM_WORLD, &group);
   use_world_group(group);
   make_comm(MPI_COMM_WORLD, group_of(group), nullptr, world.get());
   make_comm(MPI_COMM_SELF, group_of_ranks(&the_session.run.rank, 1), nullptr, self.get());
@@ -98,13 +98,13 @@ void start_world_comms() {
 
 void join_mpi() {
   int started = 0;
-  if (PMPI_Initialized(&started) == MPI_SUCCESS && started != 0 && !mpi_is_over())
+  if (mpi::Initialized(&started) == MPI_SUCCESS && started != 0 && !mpi_is_over())
     start_world_comms();
 }
 
 bool mpi_is_over() {
   int over = 0;
-  return PMPI_Finalized(&over) != MPI_SUCCESS || over != 0;
+  return mpi::Finalized(&over) != MPI_SUCCESS || over != 0;
 }
 
 Comm* find_comm(MPI_Comm comm) {
@@ -119,7 +119,7 @@ Comm* comm_of(MPI_Comm comm) {
 
 Comm* adopt_comm(MPI_Comm handle, const Identity& identity) {
   int inter = 0;
-  PMPI_Comm_test_inter(handle, &inter);
+  mpi::Comm_test_inter(handle, &inter);
   return make_comm(handle, local_group_of(handle), inter != 0 ? remote_group_of(handle) : nullptr,
                    identity);
 }

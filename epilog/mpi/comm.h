@@ -5,10 +5,9 @@
 // lock. Without memory functions give nullptr, and the call that asked goes unrecorded.
 #pragma once
 
-#include <mpi.h>
-
 #include "epilog/mpi/group.h"
 #include "epilog/mpi/handles.h"
+#include "epilog/mpi/mpi.h"
 #include "epilog/runtime/comm_object.h"
 
 namespace kojak::measure {

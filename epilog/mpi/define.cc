@@ -50,9 +50,9 @@ bool write_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
   static std::uint32_t topologies = 0;
   int dimensions = 0;
   std::array<int, kMost> sizes{}, periodic{}, position{};
-  if (PMPI_Cartdim_get(handle, &dimensions) != MPI_SUCCESS || dimensions < 1 || dimensions > kMost)
+  if (mpi::Cartdim_get(handle, &dimensions) != MPI_SUCCESS || dimensions < 1 || dimensions > kMost)
     return true;
-  if (PMPI_Cart_get(handle, kMost, sizes.data(), periodic.data(), position.data()) != MPI_SUCCESS)
+  if (mpi::Cart_get(handle, kMost, sizes.data(), periodic.data(), position.data()) != MPI_SUCCESS)
     return true;
   std::array<std::uint8_t, kMost> periods{};
   std::array<std::uint32_t, kMost> unnamed{};

@@ -1,6 +1,6 @@
 #include "epilog/mpi/exchange.h"
 
-#include <mpi.h>
+#include "epilog/mpi/mpi.h"
 
 namespace kojak::measure {
 namespace {
@@ -11,30 +11,30 @@ MPI_Comm between_nodes = MPI_COMM_NULL;  // a private copy of MPI_COMM_WORLD
 
 bool gather(const void* mine, std::size_t bytes, void* all) {
   const int count = static_cast<int>(bytes);
-  return PMPI_Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, MPI_COMM_WORLD) == MPI_SUCCESS;
+  return mpi::Allgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, MPI_COMM_WORLD) == MPI_SUCCESS;
 }
 
 bool spread(void* data, std::size_t bytes) {
-  return PMPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS;
+  return mpi::Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS;
 }
 
 bool open_exchange() {
-  const bool good = PMPI_Comm_dup(MPI_COMM_WORLD, &between_nodes) == MPI_SUCCESS;
-  if (good) PMPI_Comm_set_errhandler(between_nodes, MPI_ERRORS_RETURN);
+  const bool good = mpi::Comm_dup(MPI_COMM_WORLD, &between_nodes) == MPI_SUCCESS;
+  if (good) mpi::Comm_set_errhandler(between_nodes, MPI_ERRORS_RETURN);
   return good;
 }
 
 void close_exchange() {
-  if (between_nodes != MPI_COMM_NULL) PMPI_Comm_free(&between_nodes);
+  if (between_nodes != MPI_COMM_NULL) mpi::Comm_free(&between_nodes);
 }
 
 void send(double value, std::uint32_t to) {
-  PMPI_Send(&value, 1, MPI_DOUBLE, static_cast<int>(to), kTag, between_nodes);
+  mpi::Send(&value, 1, MPI_DOUBLE, static_cast<int>(to), kTag, between_nodes);
 }
 
 double receive(std::uint32_t from) {
   double value = 0;
-  PMPI_Recv(&value, 1, MPI_DOUBLE, static_cast<int>(from), kTag, between_nodes, MPI_STATUS_IGNORE);
+  mpi::Recv(&value, 1, MPI_DOUBLE, static_cast<int>(from), kTag, between_nodes, MPI_STATUS_IGNORE);
   return value;
 }
 

@@ -45,7 +45,7 @@ int error_class_of(int code) {
   if (code == kNotSeen) return MPI_ERR_UNKNOWN;
   return on_own_stack([code] {
     int error_class = MPI_ERR_UNKNOWN;
-    return PMPI_Error_class(code, &error_class) == MPI_SUCCESS ? error_class : MPI_ERR_UNKNOWN;
+    return mpi::Error_class(code, &error_class) == MPI_SUCCESS ? error_class : MPI_ERR_UNKNOWN;
   });
 #else
   return code;

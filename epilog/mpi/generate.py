@@ -2,6 +2,8 @@
 """Makes C++ from functions.table. Run by the build; every output goes into the build tree.
 
   generate.py --table functions.table --rows OUT          rows of epilog/format/mpi_functions.cc
+  generate.py --table functions.table --slots OUT         number of the chain's slots
+  generate.py --table functions.table --slot-rows OUT     a row of each slot
   generate.py --table functions.table --args OUT          argument structs of the measured calls
   generate.py --table functions.table --wrappers OUT --part F      C entry points of one family
   generate.py --table functions.table --wrappers OUT --part F_large     its forms with large counts
@@ -9,6 +11,7 @@
 """
 
 import argparse
+import dataclasses
 import pathlib
 import re
 import sys
@@ -53,7 +56,7 @@ def in_part(f, part):
 
 def part_begins(part):
     """An MPI without forms with large counts has none of them."""
-    return "#include <mpi.h>\n#if MPI_VERSION >= 4\n" if part.endswith("_large") else ""
+    return "#include \"epilog/mpi/mpi.h\"\n#if MPI_VERSION >= 4\n" if part.endswith("_large") else ""
 
 
 def part_ends(part):
@@ -98,8 +101,8 @@ def hook_checks(table):
     return "".join(out)
 
 
-def forward_name(f):
-    return "kojak_P" + f.name
+def next_name(name):
+    return "next_" + name
 
 
 def c_type(f, p):
@@ -112,29 +115,80 @@ def word_parameters(f):
     return ", ".join(p.declared("Word" if p.is_handle() else c_type(f, p)) for p in f.parameters)
 
 
-def forwards(f):
-    """Declares the MPI library's own function: as a weak symbol where it may be missing."""
-    parameters = word_parameters(f)
-    if f.since < WEAK_SINCE:
-        return f'extern "C" {f.returns} {forward_name(f)}({parameters}) __asm__("P{f.name}");\n'
+def slots(table):
+    """Names of the places in the chain, in their order: the functions', then other names of the same functions, then
+    what only we ask. Each with the place of the function that stands for it where the MPI does not have it."""
+    found = [(f.name, None) for f in table.functions]
+    found += [(name, index) for index, f in enumerate(table.functions) for name in f.c_names()[1:]]
+    return found + [(name, None) for _, name, _ in ASKED]
+
+
+def calls_slot(f_returns, types, passed, kind, slot):
+    return f"return reinterpret_cast<{f_returns} (*)({types})>(the_chain.{kind}[{slot}])({passed});"
+
+
+def forwards(f, names):
+    """What calls the next one behind us, and what asks the MPI itself."""
+    out = []
+    if f.name == "MPI_Pcontrol":
+        return ""  # by hand: its further arguments
+    words = ", ".join("Word" if p.is_handle() else c_type(f, p) for p in f.parameters)
+    types = ", ".join(c_type(f, p) for p in f.parameters)
     passed = ", ".join(p.name for p in f.parameters)
-    out = [f'extern "C" [[gnu::weak]] {f.returns} weak_P{name}({parameters}) __asm__("P{name}");\n'
-           for name in f.c_names()]
-    out.append(f"[[gnu::always_inline]] inline {f.returns} {forward_name(f)}({parameters}) {{\n")
-    out += [f"  if (weak_P{name} != nullptr) return weak_P{name}({passed});\n" for name in f.c_names()]
-    out.append(f'  return missing_function("{f.name}");\n}}\n')
+    for name in f.c_names():
+        out.append(f"[[gnu::always_inline]] inline {f.returns} {next_name(name)}({word_parameters(f)}) {{\n"
+                   f"  {calls_slot(f.returns, words, passed, 'next', names[name])}\n}}\n")
+    if f.name.startswith("MPI_"):
+        declared = ", ".join(p.declared(c_type(f, p)) for p in f.parameters)
+        out.append(f"namespace mpi {{\n[[gnu::always_inline]] inline {f.returns} {f.name[4:]}({declared}) {{\n"
+                   f"  {calls_slot(f.returns, types, passed, 'own', names[f.name])}\n}}\n}}\n")
+    return "".join(out)
+
+
+# What the measurement asks and nobody records; where mpi.h has macros of these names, they do.
+ASKED = [(f"MPI_{kind}", f"MPI_{kind}_f2c", "MPI_Fint handle") for kind in
+         ("Comm", "Group", "Request", "Op", "Info", "File", "Errhandler", "Message", "Win")]
+ASKED += [("MPI_Datatype", "MPI_Type_f2c", "MPI_Fint handle"),
+          ("int", "MPI_Status_f2c", "const MPI_Fint* from, MPI_Status* to")]
+
+
+def asks(returns, name, parameters, slot):
+    words = [re.fullmatch(r"(.*?)(\w+)", p.strip()) for p in parameters.split(",")]
+    types, passed = (", ".join(w[i].strip() for w in words) for i in (1, 2))
+    return (f"namespace mpi {{\n[[gnu::always_inline]] inline {returns} {name[4:]}({parameters}) {{\n"
+            f"#if defined(P{name})\n  return P{name}({passed});\n#else\n"
+            f"  {calls_slot(returns, types, passed, 'own', slot)}\n#endif\n}}\n}}\n")
+
+
+def slots_header(table):
+    found = slots(table)
+    out = [BANNER, "#pragma once\n\nnamespace kojak::measure {\n\n"
+           f"inline constexpr unsigned kSlots = {len(found)};\n\n}}  // namespace kojak::measure\n"]
+    return "".join(out)
+
+
+def slot_rows(table):
+    """A row of each slot: its name, the slot that stands for it, and whether every MPI has it (HANDLE: a macro in some)."""
+    asked = {name for returns, name, _ in ASKED if returns != "int"}
+    since = {name: f.since for f in table.functions for name in f.c_names()}
+    out = [BANNER]
+    for name, stands_for in slots(table):
+        word = "kNoSlot" if stands_for is None else str(stands_for)
+        always = since.get(name, 0) < WEAK_SINCE and name.startswith("MPI_")
+        strength = "HANDLE" if name in asked else "ALWAYS" if always else "PERHAPS"
+        out.append(f"KOJAK_SLOT({name}, {word}, {strength})\n")
     return "".join(out)
 
 
 # Calls that begin something, or move data: they are not meant to wait, but may. Those that only ask are left out: programs
 # call them in loops.
-ASKS = {"test", "testall", "testany", "testsome", "request_get_status", "request_free", "cancel", "iprobe", "improbe",
+ONLY_ASKS = {"test", "testall", "testany", "testsome", "request_get_status", "request_free", "cancel", "iprobe", "improbe",
         "parrived", "win_test", "win_sync", "irecv", "imrecv",
         "recv_init", "send_init", "psend_init", "precv_init", "persistent_collective"}
 
 
 def begins(f):
-    asks = f.role in ASKS or (f.role == "other" and f.cls != "io")
+    asks = f.role in ONLY_ASKS or (f.role == "other" and f.cls != "io")
     return f.has("progress") and not f.has("blocks") and not asks
 
 
@@ -153,22 +207,30 @@ def argument_struct(f, numbers):
     if f.int_form:
         out.insert(1, f"  using IntForm = {f.struct_name()[:-1]};\n")
     out += [f"  {p.declared(c_type(f, p))};\n" for p in f.parameters if p.kind != "varargs"]
+    if f.name == "MPI_Pcontrol":
+        return "".join(out) + "};\n"
     out.append(f"  [[gnu::always_inline]] Result call() const {{ "
-               f"return {forward_name(f)}({passed}); }}\n}};\n")
+               f"return {next_name(f.name)}({passed}); }}\n}};\n")
+    for name in f.c_names()[1:]:
+        other = dataclasses.replace(f, name=name).struct_name()
+        out.append(f"struct {other} : {f.struct_name()} {{\n  using IntForm = {f.struct_name()};\n"
+                   f"  [[gnu::always_inline]] Result call() const {{ return {next_name(name)}({passed}); }}\n}};\n")
     return "".join(out)
 
 
 def arguments_header(table):
-    out = [BANNER, "#pragma once\n\n", '#include "epilog/mpi/handles.h"\n',
+    out = [BANNER, "#pragma once\n\n", '#include "epilog/mpi/chain.h"\n', '#include "epilog/mpi/handles.h"\n',
            '#include "epilog/runtime/config.h"\n\n', "namespace kojak::measure {\n\n"]
     numbers = {f.name: index for index, f in enumerate(table.functions)}
+    names = {name: index for index, (name, _) in enumerate(slots(table))}
     plain = [f for f in table.functions if not f.int_form]
     large = [f for f in table.functions if f.int_form]
-    out += [forwards(f) for f in plain]
+    out += [forwards(f, names) for f in plain]
+    out += [asks(*asked, names[asked[1]]) for asked in ASKED]
     out.append("\nnamespace args {\n")
     out += [argument_struct(f, numbers) for f in plain]
     out.append("\n}  // namespace args\n\n#if MPI_VERSION >= 4\n")
-    out += [forwards(f) for f in large]
+    out += [forwards(f, names) for f in large]
     out.append("\nnamespace args {\n")
     out += [argument_struct(f, numbers) for f in large]
     out.append("\n}  // namespace args\n#endif\n}  // namespace kojak::measure\n")
@@ -179,10 +241,13 @@ def entry_point(f, name):
     raw = ", ".join(p.name for p in f.parameters)
     typed = ", ".join(f"handle<{p.c_type()}>({p.name})" if p.is_handle() else p.name
                       for p in f.parameters)
+    made = f"args::{f.struct_name()}{{{typed}}}"
+    if name != f.name:
+        made = f"args::{dataclasses.replace(f, name=name).struct_name()}{{{{{typed}}}}}"
     return (f'\nKOJAK_WRAPPER {f.returns} kojak_{name}({word_parameters(f)}) __asm__("{name}");\n'
             f"{f.returns} kojak_{name}({word_parameters(f)}) {{\n"
-            f"  if (!is_live()) [[unlikely]] return {forward_name(f)}({raw});\n"
-            f"  return measured(args::{f.struct_name()}{{{typed}}}, __builtin_return_address(0));\n}}\n")
+            f"  if (!is_live()) [[unlikely]] {{\n    need_chain();\n    return {next_name(name)}({raw});\n  }}\n"
+            f"  return measured({made}, __builtin_return_address(0));\n}}\n")
 
 
 def wrappers(table, part):
@@ -203,6 +268,8 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", required=True)
     parser.add_argument("--rows", metavar="OUT")
+    parser.add_argument("--slots", metavar="OUT")
+    parser.add_argument("--slot-rows", metavar="OUT")
     parser.add_argument("--args", metavar="OUT", dest="arguments")
     parser.add_argument("--wrappers", metavar="OUT")
     parser.add_argument("--hook-checks", metavar="OUT")
@@ -214,6 +281,10 @@ def main():
         sys.exit(str(error))
     if args.rows:
         write(args.rows, rows(table))
+    if args.slots:
+        write(args.slots, slots_header(table))
+    if args.slot_rows:
+        write(args.slot_rows, slot_rows(table))
     if args.arguments:
         write(args.arguments, arguments_header(table))
     if args.hook_checks:

@@ -23,13 +23,13 @@ void use_world_group(MPI_Group world) {
 }
 
 const int* ranks_in(MPI_Group group, MPI_Group other, int& count) {
-  if (PMPI_Group_size(group, &count) != MPI_SUCCESS) return nullptr;
+  if (mpi::Group_size(group, &count) != MPI_SUCCESS) return nullptr;
   const auto size = static_cast<std::size_t>(count);
   const std::size_t known = all_ranks.size();
   if (!all_ranks.resize(size > known ? size : known) || !translated.resize(size + 1))
     return nullptr;
   for (std::size_t i = known; i < size; ++i) all_ranks[i] = static_cast<int>(i);
-  if (count != 0 && PMPI_Group_translate_ranks(group, count, all_ranks.data(), other,
+  if (count != 0 && mpi::Group_translate_ranks(group, count, all_ranks.data(), other,
                                                translated.data()) != MPI_SUCCESS) {
     return nullptr;
   }
@@ -45,17 +45,17 @@ Group* group_of(MPI_Group group) {
 
 Group* local_group_of(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
-  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return nullptr;
+  if (mpi::Comm_group(comm, &group) != MPI_SUCCESS) return nullptr;
   Group* const found = group_of(group);
-  PMPI_Group_free(&group);
+  mpi::Group_free(&group);
   return found;
 }
 
 Group* remote_group_of(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
-  if (PMPI_Comm_remote_group(comm, &group) != MPI_SUCCESS) return nullptr;
+  if (mpi::Comm_remote_group(comm, &group) != MPI_SUCCESS) return nullptr;
   Group* const found = group_of(group);
-  PMPI_Group_free(&group);
+  mpi::Group_free(&group);
   return found;
 }
 

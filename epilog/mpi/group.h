@@ -2,8 +2,7 @@
 // the bookkeeping lock. Without memory: nullptr.
 #pragma once
 
-#include <mpi.h>
-
+#include "epilog/mpi/mpi.h"
 #include "epilog/runtime/group.h"
 
 namespace kojak::measure {

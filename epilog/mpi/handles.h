@@ -5,12 +5,11 @@
 // Nothing is owned; nothing fails.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <type_traits>
 
 #include "epilog/format/record/types.h"
+#include "epilog/mpi/mpi.h"
 
 namespace kojak::measure {
 

@@ -12,7 +12,7 @@ namespace kojak::measure {
 inline std::uint64_t message_bytes(MPI_Count count, MPI_Datatype type) {
   if (count <= 0) return 0;
   MPI_Count size = 0;
-  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
+  if (mpi::Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 inline constexpr std::uint32_t kNoRequest = kAbsent;
@@ -50,7 +50,7 @@ KOJAK_INLINED inline void received(C& call, Comm* comm, const MPI_Status& status
   count_message(*comm, peer, tag, true);
   if constexpr (C::kOn) {
     MPI_Count bytes = 0;
-    if (PMPI_Get_elements_x(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0) bytes = 0;
+    if (mpi::Get_elements_x(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0) bytes = 0;
     record_receive(call, *comm, peer, tag, static_cast<std::uint64_t>(bytes), request);
   }
 }
@@ -70,7 +70,7 @@ inline bool is_answer(const MPI_Status& status, int source, int tag) {
 // anything, so 0 bytes are recorded.
 inline MPI_Status truncated_status(MPI_Status status) {
 #if defined(MPICH)
-  PMPI_Status_set_elements_x(&status, MPI_BYTE, 0);
+  mpi::Status_set_elements_x(&status, MPI_BYTE, 0);
 #endif
   return status;
 }

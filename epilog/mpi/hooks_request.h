@@ -21,7 +21,7 @@ inline bool needs_status(const Request* request) {
 inline bool was_cancelled(const Request& request, const MPI_Status* status) {
   int flag = 0;
   return request.cancelled && status != nullptr &&
-         PMPI_Test_cancelled(status, &flag) == MPI_SUCCESS && flag != 0;
+         mpi::Test_cancelled(status, &flag) == MPI_SUCCESS && flag != 0;
 }
 
 // A communicator made by MPI_Comm_idup is there from now on.

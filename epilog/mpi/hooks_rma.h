@@ -15,7 +15,7 @@ namespace kojak::measure {
 KOJAK_INLINED inline std::uint64_t bytes_of(MPI_Count count, MPI_Datatype type) {
   if (count <= 0) return 0;
   MPI_Count size = 0;
-  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
+  if (mpi::Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return 0;
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 

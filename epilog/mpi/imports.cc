@@ -3,12 +3,13 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "epilog/format/run_property_keys.h"
+#include "epilog/mpi/chain.h"
+#include "epilog/mpi/dynamic_symbols.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/library_code.h"
 #include "epilog/runtime/run_properties.h"
@@ -35,7 +36,6 @@ Said said;
 struct Walk {
   Recorder* recorder;
   const void* ours;  // where this library lies in memory
-  const void* mpi;   // where the MPI library does
   bool first;        // the program itself comes first
 };
 
@@ -113,59 +113,12 @@ void name_file(const dl_phdr_info& info, char (&name)[kLongestName]) {
            slash != nullptr ? slash + 1 : from);
 }
 
-struct Dynamic {
-  const ElfW(Sym) * symbols = nullptr;
-  const char* strings = nullptr;
-  std::size_t strings_size = 0;
-  std::size_t count = 0;               // of symbols that may be undefined
-  const ElfW(Rela) * jumps = nullptr;  // slots that calls go through
-  std::size_t jump_count = 0;
-  bool bound_at_once = false;  // they lead to the functions from the start
-};
-
-// The table that the dynamic linker itself uses: all of it is in memory.
-Dynamic dynamic_of(const dl_phdr_info& info) {
-  Dynamic found;
-  const std::uint32_t* gnu_hash = nullptr;
-  const std::uint32_t* hash = nullptr;
-  for (int i = 0; i < info.dlpi_phnum; ++i) {
-    if (info.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    const auto* entry =
-        reinterpret_cast<const ElfW(Dyn)*>(info.dlpi_addr + info.dlpi_phdr[i].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      // The linker has made addresses of these; where it has not (vdso), they are offsets.
-      ElfW(Addr) address = entry->d_un.d_ptr;
-      if (address < info.dlpi_addr) address += info.dlpi_addr;
-      if (entry->d_tag == DT_SYMTAB) found.symbols = reinterpret_cast<const ElfW(Sym)*>(address);
-      if (entry->d_tag == DT_STRTAB) found.strings = reinterpret_cast<const char*>(address);
-      if (entry->d_tag == DT_STRSZ) found.strings_size = entry->d_un.d_val;
-      if (entry->d_tag == DT_JMPREL) found.jumps = reinterpret_cast<const ElfW(Rela)*>(address);
-      if (entry->d_tag == DT_PLTRELSZ) found.jump_count = entry->d_un.d_val / sizeof(ElfW(Rela));
-      if (entry->d_tag == DT_PLTREL && entry->d_un.d_val != DT_RELA) found.bound_at_once = true;
-      if (entry->d_tag == DT_BIND_NOW ||
-          (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_BIND_NOW) != 0) ||
-          (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NOW) != 0)) {
-        found.bound_at_once = true;
-      }
-      if (entry->d_tag == DT_GNU_HASH) gnu_hash = reinterpret_cast<const std::uint32_t*>(address);
-      if (entry->d_tag == DT_HASH) hash = reinterpret_cast<const std::uint32_t*>(address);
-    }
-  }
-  // Of a table with a GNU hash, undefined symbols stand before the hashed ones; the other kind
-  // counts all.
-  if (hash != nullptr) {
-    found.count = hash[1];
-  } else if (gnu_hash != nullptr) {
-    found.count = gnu_hash[1];
-  }
-  return found;
-}
-
 // Whether the file has called the function: where the linker binds at the first call, the call's
 // slot leads out of the file from then on. A program whose calls are bound at once, or through no
 // slot, is taken to call what it refers to; a library is not, since most programs use few of its
 // functions.
-bool has_called(const dl_phdr_info& info, const Dynamic& table, std::size_t symbol, bool program) {
+bool has_called(const dl_phdr_info& info, const DynamicSymbols& table, std::size_t symbol,
+                bool program) {
   const char* const at_once = getenv("LD_BIND_NOW");
   if (table.bound_at_once || (at_once != nullptr && *at_once != '\0')) return program;
   for (std::size_t i = 0; table.jumps != nullptr && i < table.jump_count; ++i) {
@@ -185,9 +138,9 @@ int look_into(dl_phdr_info* info, std::size_t, void* data) {
   char file[kLongestName];
   name_file(*info, file);
   if (is_library_file_name(file)) return 0;
-  const Dynamic table = dynamic_of(*info);
+  const DynamicSymbols table = dynamic_symbols(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
   if (table.symbols == nullptr || table.strings == nullptr) return 0;
-  if (base_of(table.symbols) == walk.ours || base_of(table.symbols) == walk.mpi) return 0;
+  if (base_of(table.symbols) == walk.ours || the_mpi.file.holds(table.symbols)) return 0;
   for (std::size_t i = 1; i < table.count; ++i) {
     const ElfW(Sym)& symbol = table.symbols[i];
     if (symbol.st_shndx != SHN_UNDEF || symbol.st_name >= table.strings_size) continue;
@@ -209,8 +162,7 @@ int look_into(dl_phdr_info* info, std::size_t, void* data) {
 
 void note_unrecorded_functions(Recorder& r) {
   if (r.trace == nullptr) return;
-  Walk walk{&r, base_of(reinterpret_cast<const void*>(&said)),
-            base_of(reinterpret_cast<const void*>(&PMPI_Init)), true};
+  Walk walk{&r, base_of(reinterpret_cast<const void*>(&said)), true};
   if (walk.ours == nullptr) return;  // linked into a static program
   const unsigned before = said.more;
   dl_iterate_phdr(look_into, &walk);

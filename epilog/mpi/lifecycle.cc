@@ -25,8 +25,9 @@ struct Hook<LastCall> : Hook<args::Finalize> {};
 KOJAK_WRAPPER int kojak_MPI_Init(int* argc, char*** argv) __asm__("MPI_Init");
 int kojak_MPI_Init(int* argc, char*** argv) {
   using namespace kojak::measure;
+  need_chain();
   return initialise(
-      args::Init::kFunction, [&] { return PMPI_Init(argc, argv); }, nullptr,
+      args::Init::kFunction, [&] { return next_MPI_Init(argc, argv); }, nullptr,
       __builtin_return_address(0));
 }
 
@@ -34,16 +35,19 @@ KOJAK_WRAPPER int kojak_MPI_Init_thread(int* argc, char*** argv, int required,
                                         int* provided) __asm__("MPI_Init_thread");
 int kojak_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   using namespace kojak::measure;
+  need_chain();
   return initialise(
-      args::InitThread::kFunction, [&] { return PMPI_Init_thread(argc, argv, required, provided); },
-      provided, __builtin_return_address(0));
+      args::InitThread::kFunction,
+      [&] { return next_MPI_Init_thread(argc, argv, required, provided); }, provided,
+      __builtin_return_address(0));
 }
 
 KOJAK_WRAPPER int kojak_MPI_Finalize() __asm__("MPI_Finalize");
 int kojak_MPI_Finalize() {
   using namespace kojak::measure;
+  need_chain();
   const void* const caller = __builtin_return_address(0);
-  return finalise([] { return PMPI_Finalize(); },
+  return finalise([] { return next_MPI_Finalize(); },
                   [caller] { return measured(LastCall{}, caller); });
 }
 
@@ -53,9 +57,10 @@ KOJAK_WRAPPER int kojak_MPI_Session_init(
 int kojak_MPI_Session_init(kojak::measure::Word info, kojak::measure::Word errhandler,
                            kojak::measure::MPI_Session* session) {
   using namespace kojak::measure;
+  need_chain();
   const void* const caller = __builtin_return_address(0);
   return initialise_session(
-      [=] { return kojak_PMPI_Session_init(info, errhandler, session); },
+      [=] { return next_MPI_Session_init(info, errhandler, session); },
       [=] {
         return measured(
             args::SessionInit{handle<MPI_Info>(info), handle<MPI_Errhandler>(errhandler), session},
@@ -68,13 +73,27 @@ KOJAK_WRAPPER int kojak_MPI_Session_finalize(kojak::measure::MPI_Session* sessio
     "MPI_Session_finalize");
 int kojak_MPI_Session_finalize(kojak::measure::MPI_Session* session) {
   using namespace kojak::measure;
+  need_chain();
   const void* const caller = __builtin_return_address(0);
-  return finalise_session([=] { return kojak_PMPI_Session_finalize(session); },
+  return finalise_session([=] { return next_MPI_Session_finalize(session); },
                           [=] { return measured(args::SessionFinalize{session}, caller); });
 }
 
-KOJAK_WRAPPER int kojak_MPI_Pcontrol(int level, ...) __asm__("MPI_Pcontrol");
-int kojak_MPI_Pcontrol(int level, ...) {
-  kojak::measure::obey_pcontrol(level, __builtin_return_address(0));
-  return PMPI_Pcontrol(level);
+// Further arguments are for who stands behind us: what lies in the registers, given or not.
+#if defined(__x86_64__)
+#define KOJAK_MORE_WORDS(X) X(a) X(b) X(c) X(d) X(e)
+#else
+#define KOJAK_MORE_WORDS(X) X(a) X(b) X(c) X(d) X(e) X(f) X(g)
+#endif
+#define KOJAK_DECLARED(name) , kojak::measure::Word name
+#define KOJAK_PASSED(name) , name
+
+KOJAK_WRAPPER int kojak_MPI_Pcontrol(int level KOJAK_MORE_WORDS(KOJAK_DECLARED)) __asm__(
+    "MPI_Pcontrol");
+int kojak_MPI_Pcontrol(int level KOJAK_MORE_WORDS(KOJAK_DECLARED)) {
+  using namespace kojak::measure;
+  need_chain();
+  obey_pcontrol(level, __builtin_return_address(0));
+  return reinterpret_cast<int (*)(int, ...)>(the_chain.next[args::Pcontrol::kFunction])(
+      level KOJAK_MORE_WORDS(KOJAK_PASSED));
 }

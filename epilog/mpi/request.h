@@ -9,10 +9,9 @@
 // not entered and completes unrecorded.
 #pragma once
 
-#include <mpi.h>
-
 #include "epilog/format/collective_operations.h"
 #include "epilog/mpi/comm.h"
+#include "epilog/mpi/mpi.h"
 #include "epilog/mpi/window.h"
 #include "epilog/runtime/session.h"
 

@@ -169,8 +169,8 @@ bool join_run_in(const char* directory) {
 bool learn_world() {
   keep_own_session();
   int rank = 0, size = 0;
-  if (!own_open || PMPI_Group_rank(own_world, &rank) != MPI_SUCCESS ||
-      PMPI_Group_size(own_world, &size) != MPI_SUCCESS || rank < 0) {
+  if (!own_open || mpi::Group_rank(own_world, &rank) != MPI_SUCCESS ||
+      mpi::Group_size(own_world, &size) != MPI_SUCCESS || rank < 0) {
     return false;
   }
   the_session.run.rank = static_cast<std::uint32_t>(rank);
@@ -205,12 +205,9 @@ void note_session_closed() {
 void keep_own_session() {
   if (own_open) return;
   MPI_Session session{};
-  if (kojak_PMPI_Session_init(word(MPI_INFO_NULL), word(MPI_ERRORS_RETURN), &session) !=
-      MPI_SUCCESS) {
-    return;
-  }
-  if (kojak_PMPI_Group_from_session_pset(word(session), "mpi://WORLD", &own_world) != MPI_SUCCESS) {
-    kojak_PMPI_Session_finalize(&session);
+  if (mpi::Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) != MPI_SUCCESS) return;
+  if (mpi::Group_from_session_pset(session, "mpi://WORLD", &own_world) != MPI_SUCCESS) {
+    mpi::Session_finalize(&session);
     return;
   }
   own_session = session;
@@ -222,8 +219,8 @@ void drop_own_session() {
   if (!own_open) return;
   own_open = false;
   use_world_group(MPI_GROUP_NULL);
-  PMPI_Group_free(&own_world);
-  kojak_PMPI_Session_finalize(&own_session);
+  mpi::Group_free(&own_world);
+  mpi::Session_finalize(&own_session);
 }
 
 void start_from_session(unsigned function, const void* caller) {

@@ -7,13 +7,12 @@
 // Failures leave the session idle: the program runs on unrecorded.
 #pragma once
 
-#include <mpi.h>
-
+#include "epilog/mpi/mpi.h"
 #include "epilog/runtime/clock.h"
 
 namespace kojak::measure {
 
-// After PMPI_Session_init, where nothing is recorded yet: `function` is the one that was called.
+// After mpi::Session_init, where nothing is recorded yet: `function` is the one that was called.
 void start_from_session(unsigned function, const void* caller);
 // True if that is how recording began.
 bool began_with_session();

@@ -51,10 +51,9 @@ __attribute__((constructor)) void note_process() {
 // the children of a process, and not in programs that never start MPI.
 __attribute__((destructor)) void say_if_passed_by() {
   int started = 0;
-  if (seen_start || getpid() != loaded_in || PMPI_Initialized(&started) != MPI_SUCCESS ||
-      started == 0 || !is_first_by_environment()) {
-    return;
-  }
+  if (seen_start || getpid() != loaded_in || !is_first_by_environment()) return;
+  auto* const ask = reinterpret_cast<int (*)(int*)>(find_own_alone("MPI_Initialized"));
+  if (ask == nullptr || ask(&started) != MPI_SUCCESS || started == 0) return;
   say_why_not(
       "nothing was recorded: MPI ran, but its start did not come to this library; the program "
       "takes "
@@ -79,19 +78,39 @@ void note_start() {
   }
 }
 
+// Before any of its constants is used.
+static bool is_known_mpi() {
+  if (the_mpi.kind == TheMpi::Kind::kFound) return true;
+  if (!is_first_by_environment()) return false;
+  if (the_mpi.kind == TheMpi::Kind::kAbi) {
+    say_why_not(
+        "nothing is recorded: the program is built for the interface of MPI 5 (%s), which this "
+        "measurement library does not know; the program runs on",
+        the_mpi.file.name());
+    return false;
+  }
+  const LoadedFile file = file_of(the_chain.next[args::Init::kFunction]);
+  say_why_not(
+      "nothing is recorded: MPI_Init is that of %s, which is no MPI that this measurement library "
+      "knows; the program runs on",
+      *file.name() != '\0' ? file.name() : "the program itself");
+  return false;
+}
+
 bool prepare_startup() {
   Session& s = the_session;
-  note_library_code(reinterpret_cast<const void*>(&PMPI_Get_library_version));
+  if (!is_known_mpi()) return false;
+  note_library_code(the_chain.own[args::GetLibraryVersion::kFunction]);
   // Larger than any library's constant: this may be another one than ours.
   static char version[16384];
   int length = 0;
-  PMPI_Get_library_version(version, &length);
+  mpi::Get_library_version(version, &length);
   snprintf(s.library, sizeof s.library, "%.240s", version);
   s.library[strcspn(s.library, ",\n")] = '\0';
   for (char& c : s.library) {
     if (c == '\t') c = ' ';
   }
-  if (!fits(version)) {
+  if (!fits(version) || !the_mpi.has_constants) {
     if (is_first_by_environment()) {
       say_why_not(
           "this measurement library is for %s, the program runs with %s; nothing is recorded, the "
@@ -107,7 +126,7 @@ bool prepare_startup() {
 // The level that MPI_Init grants may come from the environment.
 static void note_threads(Recorder& r) {
   int level = MPI_THREAD_SINGLE;
-  if (r.trace == nullptr || PMPI_Query_thread(&level) != MPI_SUCCESS) return;
+  if (r.trace == nullptr || mpi::Query_thread(&level) != MPI_SUCCESS) return;
   const char* const name = level == MPI_THREAD_MULTIPLE     ? "multiple"
                            : level == MPI_THREAD_SERIALIZED ? "serialized"
                            : level == MPI_THREAD_FUNNELED   ? "funneled"
@@ -119,6 +138,11 @@ static void note_threads(Recorder& r) {
 // first: one that is set before the program can set any is the last to go.
 namespace {
 bool ends_in_last_call = false;
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
+  *copied = 0;
+  return MPI_SUCCESS;
+}
 
 int end_measurement(MPI_Comm, int, void*, void*) {
   Recorder& r = the_recorder;
@@ -133,10 +157,9 @@ int end_measurement(MPI_Comm, int, void*, void*) {
 
 void arrange_end() {
   int key = MPI_KEYVAL_INVALID;
-  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_measurement, &key, nullptr) != MPI_SUCCESS)
-    return;
-  ends_in_last_call = PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
-  PMPI_Comm_free_keyval(&key);
+  if (mpi::Comm_create_keyval(copy_nothing, end_measurement, &key, nullptr) != MPI_SUCCESS) return;
+  ends_in_last_call = mpi::Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
+  mpi::Comm_free_keyval(&key);
 }
 }  // namespace
 
@@ -151,14 +174,14 @@ void finish_startup(unsigned function, int thread_level, const void* caller) {
   the_session.multi_threaded = thread_level == MPI_THREAD_MULTIPLE;
   begin_session([] {
     int rank = 0, size = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    mpi::Comm_rank(MPI_COMM_WORLD, &rank);
+    mpi::Comm_size(MPI_COMM_WORLD, &size);
     the_session.run.rank = static_cast<std::uint32_t>(rank);
     the_session.run.size = static_cast<std::uint32_t>(size);
     return true;
   });
   MPI_Comm parent = MPI_COMM_NULL;
-  PMPI_Comm_get_parent(&parent);
+  mpi::Comm_get_parent(&parent);
   if (!join_run(kMpiExchange, parent != MPI_COMM_NULL)) return;
   start_world_comms();
   arrange_end();

@@ -6,8 +6,7 @@
 // program runs on unrecorded.
 #pragma once
 
-#include <mpi.h>
-
+#include "epilog/mpi/mpi.h"
 #include "epilog/runtime/startup.h"
 
 namespace kojak::measure {

@@ -24,18 +24,18 @@ void group_freed(Word key) {
 
 Neighbors neighbors_of(MPI_Comm comm) {
   int kind = MPI_UNDEFINED;
-  PMPI_Topo_test(comm, &kind);
+  mpi::Topo_test(comm, &kind);
   int sources = 0, destinations = 0;
   if (kind == MPI_DIST_GRAPH) {
     int weighted = 0;
-    PMPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &weighted);
+    mpi::Dist_graph_neighbors_count(comm, &sources, &destinations, &weighted);
   } else if (kind == MPI_CART) {
-    PMPI_Cartdim_get(comm, &sources);
+    mpi::Cartdim_get(comm, &sources);
     destinations = sources *= 2;
   } else if (kind == MPI_GRAPH) {
     int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Graph_neighbors_count(comm, rank, &sources);
+    mpi::Comm_rank(comm, &rank);
+    mpi::Graph_neighbors_count(comm, rank, &sources);
     destinations = sources;
   }
   return {static_cast<std::uint32_t>(sources), static_cast<std::uint32_t>(destinations)};

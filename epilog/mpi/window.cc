@@ -16,7 +16,7 @@ std::uint32_t windows = 0;
 int attribute(MPI_Win win, int keyval) {
   int* value = nullptr;
   int found = 0;
-  if (PMPI_Win_get_attr(win, keyval, &value, &found) != MPI_SUCCESS || found == 0) return -1;
+  if (mpi::Win_get_attr(win, keyval, &value, &found) != MPI_SUCCESS || found == 0) return -1;
   return *value;
 }
 
@@ -67,7 +67,7 @@ Window* window_of(MPI_Win win) {
 Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity) {
   auto* window = create<Window>();
   if (window == nullptr) return nullptr;
-  if (PMPI_Win_get_group(win, &window->mpi_group) == MPI_SUCCESS)
+  if (mpi::Win_get_group(win, &window->mpi_group) == MPI_SUCCESS)
     window->group = group_of(window->mpi_group);
   if (window->group == nullptr) return destroy(window), nullptr;
   window->id = windows++;
@@ -101,7 +101,7 @@ void destroy_window(Window* window) {
   (window->previous != nullptr ? window->previous->next : live_windows) = window->next;
   if (window->next != nullptr) window->next->previous = window->previous;
   if (window->peers != nullptr) release(window->peers, window->group->count * sizeof(PeerState));
-  if (window->mpi_group != MPI_GROUP_NULL) PMPI_Group_free(&window->mpi_group);
+  if (window->mpi_group != MPI_GROUP_NULL) mpi::Group_free(&window->mpi_group);
   if (window->comm != nullptr) drop_comm(window->comm);
   window->start_ranks.clear();
   window->post_ranks.clear();

@@ -6,10 +6,9 @@
 // functions give nullptr, and the call that asked goes unrecorded.
 #pragma once
 
-#include <mpi.h>
-
 #include "epilog/model/window_standing.h"
 #include "epilog/mpi/comm.h"
+#include "epilog/mpi/mpi.h"
 
 namespace kojak::measure {
 

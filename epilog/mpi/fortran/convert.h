@@ -9,8 +9,6 @@
 // long arrays is the measurement's own and is kept for later calls; ok() is false without.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstring>
 
@@ -18,6 +16,7 @@
 #include "epilog/mpi/coll_bytes.h"
 #include "epilog/mpi/fortran/values.h"
 #include "epilog/mpi/hooks_comm.h"  // Fortran's idup adds to the hook of C's
+#include "epilog/mpi/mpi.h"
 
 namespace kojak::measure::fortran {
 
@@ -34,16 +33,16 @@ static_assert(sizeof(MPI_Fint) == sizeof(int),
       return made == C{} ? null : made; /* Open MPI: the handle is no longer in use */ \
     }                                                                                  \
   };
-KOJAK_HANDLE_KIND(CommKind, MPI_Comm, PMPI_Comm_f2c, MPI_COMM_NULL)
-KOJAK_HANDLE_KIND(TypeKind, MPI_Datatype, PMPI_Type_f2c, MPI_DATATYPE_NULL)
-KOJAK_HANDLE_KIND(RequestKindOf, MPI_Request, PMPI_Request_f2c, MPI_REQUEST_NULL)
-KOJAK_HANDLE_KIND(WinKind, MPI_Win, PMPI_Win_f2c, MPI_WIN_NULL)
-KOJAK_HANDLE_KIND(GroupKind, MPI_Group, PMPI_Group_f2c, MPI_GROUP_NULL)
-KOJAK_HANDLE_KIND(OpKind, MPI_Op, PMPI_Op_f2c, MPI_OP_NULL)
-KOJAK_HANDLE_KIND(InfoKind, MPI_Info, PMPI_Info_f2c, MPI_INFO_NULL)
-KOJAK_HANDLE_KIND(FileKind, MPI_File, PMPI_File_f2c, MPI_FILE_NULL)
-KOJAK_HANDLE_KIND(ErrhandlerKind, MPI_Errhandler, PMPI_Errhandler_f2c, MPI_ERRHANDLER_NULL)
-KOJAK_HANDLE_KIND(MessageKind, MPI_Message, PMPI_Message_f2c, MPI_MESSAGE_NULL)
+KOJAK_HANDLE_KIND(CommKind, MPI_Comm, mpi::Comm_f2c, MPI_COMM_NULL)
+KOJAK_HANDLE_KIND(TypeKind, MPI_Datatype, mpi::Type_f2c, MPI_DATATYPE_NULL)
+KOJAK_HANDLE_KIND(RequestKindOf, MPI_Request, mpi::Request_f2c, MPI_REQUEST_NULL)
+KOJAK_HANDLE_KIND(WinKind, MPI_Win, mpi::Win_f2c, MPI_WIN_NULL)
+KOJAK_HANDLE_KIND(GroupKind, MPI_Group, mpi::Group_f2c, MPI_GROUP_NULL)
+KOJAK_HANDLE_KIND(OpKind, MPI_Op, mpi::Op_f2c, MPI_OP_NULL)
+KOJAK_HANDLE_KIND(InfoKind, MPI_Info, mpi::Info_f2c, MPI_INFO_NULL)
+KOJAK_HANDLE_KIND(FileKind, MPI_File, mpi::File_f2c, MPI_FILE_NULL)
+KOJAK_HANDLE_KIND(ErrhandlerKind, MPI_Errhandler, mpi::Errhandler_f2c, MPI_ERRHANDLER_NULL)
+KOJAK_HANDLE_KIND(MessageKind, MPI_Message, mpi::Message_f2c, MPI_MESSAGE_NULL)
 #undef KOJAK_HANDLE_KIND
 
 template <bool kUsed, class T>
@@ -307,7 +306,7 @@ class Status {
   void take(MPI_Status* wanted) {
     if constexpr (kUsed) {
       if (wanted != MPI_STATUS_IGNORE)
-        PMPI_Status_f2c(ignored_ ? own_ : static_cast<const MPI_Fint*>(user_), wanted);
+        mpi::Status_f2c(ignored_ ? own_ : static_cast<const MPI_Fint*>(user_), wanted);
     }
   }
 
@@ -351,7 +350,7 @@ class Statuses {
       if (wanted == MPI_STATUSES_IGNORE) return true;
       if (ignored_ && !own_used_) return false;
       const MPI_Fint* from = ignored_ ? own_.data() : static_cast<const MPI_Fint*>(user_);
-      for (int i = 0; i < found; ++i) PMPI_Status_f2c(from + i * values().status_size, wanted + i);
+      for (int i = 0; i < found; ++i) mpi::Status_f2c(from + i * values().status_size, wanted + i);
     }
     return true;
   }
@@ -396,8 +395,8 @@ class Types {
       return static_cast<int>(of == Of::kSources ? neighbors.sources : neighbors.destinations);
     }
     int inter = 0, count = 0;
-    PMPI_Comm_test_inter(comm, &inter);
-    inter != 0 ? PMPI_Comm_remote_size(comm, &count) : PMPI_Comm_size(comm, &count);
+    mpi::Comm_test_inter(comm, &inter);
+    inter != 0 ? mpi::Comm_remote_size(comm, &count) : mpi::Comm_size(comm, &count);
     return count;
   }
 

@@ -6,6 +6,7 @@
 
 #include <iterator>
 
+#include "epilog/mpi/chain.h"
 #include "epilog/mpi/fortran/libraries.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/own_stack.h"
@@ -37,7 +38,8 @@ struct Wanted {
   bool large;
 };
 
-void* look_up(void* where, const char* prefix, const Wanted& wanted) {
+template <class F>
+void* look_up_by(const F& find, const char* prefix, const Wanted& wanted) {
   const Form* const forms = wanted.large ? kLargeForms : kPlainForm;
   const std::size_t count = wanted.large ? std::size(kLargeForms) : std::size(kPlainForm);
   for (std::size_t i = 0; i < count; ++i) {
@@ -46,10 +48,14 @@ void* look_up(void* where, const char* prefix, const Wanted& wanted) {
       snprintf(symbol, sizeof symbol, "%s%s%s%s%s%s", prefix, wanted.name, forms[i].before,
                kSuffixes[static_cast<int>(wanted.interface)], forms[i].behind, spelling.suffix);
       for (char* c = symbol; spelling.upper && *c != '\0'; ++c) *c = static_cast<char>(toupper(*c));
-      if (void* address = dlsym(where, symbol)) return address;
+      if (void* address = find(symbol)) return address;
     }
   }
   return nullptr;
+}
+
+void* look_up(void* where, const char* prefix, const Wanted& wanted) {
+  return look_up_by([where](const char* symbol) { return dlsym(where, symbol); }, prefix, wanted);
 }
 
 // Defined in the same library as this function.
@@ -58,6 +64,12 @@ bool is_ours(const void* address) {
   return dladdr(address, &theirs) != 0 &&
          dladdr(reinterpret_cast<const void*>(&is_ours), &ours) != 0 &&
          theirs.dli_fbase == ours.dli_fbase;
+}
+
+// The next definition of the very name behind us.
+void* look_up_behind(const Wanted& wanted) {
+  const Behind behind;
+  return look_up_by([&](const char* symbol) { return behind.find(symbol); }, "", wanted);
 }
 
 // What an object and the libraries that it needs define. Of the program itself these are all names
@@ -77,21 +89,24 @@ void* Entry::find_apart(const void* caller) {
 }
 
 void* Entry::find(const void* caller) {
+  need_chain();
   const Wanted wanted{name_, interface_, large_};
-  void* address = look_up(RTLD_DEFAULT, "p", wanted);
-  if (address == nullptr) address = look_up(RTLD_NEXT, "", wanted);
+  void* const behind = look_up_behind(wanted);
+  void* own = look_up(RTLD_DEFAULT, "p", wanted);
+  if (own == nullptr) own = behind;
   Dl_info info{};
-  if (address == nullptr && dladdr(caller, &info) != 0) {
-    address = look_up_in(info.dli_fname, RTLD_NOLOAD, wanted);
+  if (own == nullptr && dladdr(caller, &info) != 0) {
+    own = look_up_in(info.dli_fname, RTLD_NOLOAD, wanted);
   }
-  if (address == nullptr) {
-    address = look_up_in(interface_ == Interface::kMpifH ? kMpifHLibrary : kF08Library, RTLD_GLOBAL,
-                         wanted);
+  if (own == nullptr) {
+    own = look_up_in(interface_ == Interface::kMpifH ? kMpifHLibrary : kF08Library, RTLD_GLOBAL,
+                     wanted);
   }
-  if (address != nullptr) {
-    library_ = code_around(address);
-    address_.store(address, std::memory_order_release);
-  }
+  if (own == nullptr) return nullptr;
+  library_ = code_around(own);
+  const bool between = behind != nullptr && !file_of(own).holds(behind);
+  void* const address = between ? behind : own;
+  address_.store(address, std::memory_order_release);
   return address;
 }
 

@@ -1,20 +1,19 @@
-// The MPI library's own Fortran entry points, found when they are first called.
+// Where Fortran's calls of MPI go that come to us, found when they are first called.
 //
 // Our libraries must load into C programs without pulling a Fortran library in, so nothing here is
-// linked: names are looked up in the running program. The entry of the profiling interface
-// (pmpi_put_) comes first; some libraries have none for mpi_f08, then the next definition after
-// ours is taken. The caller's own objects are searched too, because a program may have loaded MPI
-// with RTLD_LOCAL, and at last the library is loaded by name, because a linker may have dropped it
-// when all of the program's calls found us. Thread-safe; nothing is owned. get() gives nullptr if
-// there is no such function anywhere.
+// linked: names are looked up in the running program. A call goes to the next definition of its
+// very name behind us, if that is another library's than the MPI's (chain.h), else to the MPI's
+// own: the entry of the profiling interface (pmpi_put_), where it has one. The caller's own objects
+// are searched too, because a program may have loaded MPI with RTLD_LOCAL, and at last the library
+// is loaded by name, because a linker may have dropped it when all of the program's calls found us.
+// Thread-safe; nothing is owned. get() gives nullptr if there is no such function anywhere.
 #pragma once
-
-#include <mpi.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "epilog/mpi/mpi.h"
 #include "epilog/runtime/recorder.h"
 
 namespace kojak::measure::fortran {
@@ -41,7 +40,7 @@ class Entry {
     return reinterpret_cast<Function*>(address);
   }
   Interface interface() const { return interface_; }
-  const CodeRange& library() const { return library_; }  // of what get() found
+  const CodeRange& library() const { return library_; }  // the MPI's, once get() found it
 
  private:
   [[gnu::cold, gnu::noinline]] void* find_apart(const void* caller);

@@ -36,12 +36,12 @@ def run(*command):
     return done.stdout
 
 
-def libraries(compiler):
+def libraries(compiler, file="empty.f90", text="end program\n"):
     """Name and path of each shared library of a program."""
     with tempfile.TemporaryDirectory() as where:
-        source = os.path.join(where, "empty.f90")
+        source = os.path.join(where, file)
         with open(source, "w", encoding="utf-8") as out:
-            out.write("end program\n")
+            out.write(text)
         program = os.path.join(where, "empty")
         run(compiler, source, "-o", program, "-Wl,--no-as-needed")
         return re.findall(r"^\s*(\S+) => (/\S+)", run("ldd", program), re.MULTILINE)

@@ -187,7 +187,7 @@ def body(f, library):
             f"{', ' if declared else ''}{declared}) {{\n"
             f"  auto* const forward = entry.get<{result}({types})>(caller);\n")
     if result != "void":
-        return (head + f"  if (forward == nullptr) [[unlikely]] return P{f.name}();\n"
+        return (head + f"  if (forward == nullptr) [[unlikely]] return next_{f.name}();\n"
                 f"  if (!is_live()) [[unlikely]] return forward();\n"
                 f"  return measured_in_fortran(entry, caller, args::{struct}{{}}, [&](args::{struct}&) {{ return forward(); }});\n}}\n",
                 declared, forwarded, result)

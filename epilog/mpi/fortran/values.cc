@@ -77,8 +77,8 @@ const Values& ask_fortran() {
 namespace {
 
 int query_nothing(void*, MPI_Status* status) {
-  PMPI_Status_set_elements(status, MPI_BYTE, 0);
-  PMPI_Status_set_cancelled(status, 0);
+  mpi::Status_set_elements(status, MPI_BYTE, 0);
+  mpi::Status_set_cancelled(status, 0);
   return MPI_SUCCESS;
 }
 int free_nothing(void*) {
@@ -92,11 +92,11 @@ MPI_Fint ask_first_index() {
   static constinit Entry entry{"mpi_waitany", Interface::kF08};
   auto* const waitany = entry.get<void(void*, void*, void*, void*, void*)>(nullptr);
   MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  if (waitany == nullptr || PMPI_Grequest_start(query_nothing, free_nothing, cancel_nothing,
+  if (waitany == nullptr || mpi::Grequest_start(query_nothing, free_nothing, cancel_nothing,
                                                 nullptr, &requests[1]) != MPI_SUCCESS) {
     return 1;
   }
-  PMPI_Grequest_complete(requests[1]);
+  mpi::Grequest_complete(requests[1]);
   MPI_Fint count = 2, second = 0, error = MPI_SUCCESS;
   MPI_F08_status status;
   waitany(&count, requests, &second, &status, &error);

@@ -6,11 +6,10 @@
 // one. Constant once known; thread-safe; cannot fail.
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
 
 #include "epilog/mpi/fortran/entry.h"
+#include "epilog/mpi/mpi.h"
 
 namespace kojak::measure::fortran {
 

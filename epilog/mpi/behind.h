@@ -1,0 +1,63 @@
+// What stands behind this library in the order in which the dynamic linker looks for functions.
+//
+// dlsym(RTLD_NEXT) tells, as long as it finds an MPI: it sees the global scope only, and a program
+// may have loaded its MPI with RTLD_LOCAL (Python). Then, and where another copy of us has to be
+// passed over, the loaded files are looked through in the order in which they were loaded.
+//
+// Not thread-safe, for a moment's use: files must not be unloaded meanwhile. Needs 20 KB of stack.
+#pragma once
+
+#include <link.h>
+
+#include "epilog/runtime/recorder.h"
+
+namespace kojak::measure {
+
+// A file that is loaded, and all of its memory.
+struct LoadedFile {
+  CodeRange range;             // empty: no file
+  const char* path = nullptr;  // the dynamic linker's; empty for the program itself
+  bool holds(const void* address) const { return range.holds(address); }
+  const char* name() const;  // behind the last slash
+};
+LoadedFile loaded_file(const dl_phdr_info& info);
+LoadedFile file_of(const void* address);
+
+class Behind {
+ public:
+  Behind();
+  ~Behind();
+  Behind(const Behind&) = delete;
+  Behind& operator=(const Behind&) = delete;
+
+  // The first definition of a name behind us; null if there is none.
+  void* find(const char* name) const;
+  // From now on the loaded files are looked through. All of them, if none behind us has the name.
+  void look_through_files(const char* name);
+  bool looks_through_files() const { return count_ != 0; }
+  // Files that bring an MPI of one process along for somebody (MPI_Init, but no call of PMPI_) are
+  // no part of the chain where another one is the MPI.
+  void leave_out_stubs(const LoadedFile& mpi);
+
+ private:
+  struct File {
+    LoadedFile loaded;
+    void* handle;
+    ElfW(Addr) base;
+    const ElfW(Phdr) * headers;
+    int header_count;
+  };
+  static constexpr unsigned kMost = 256;
+
+  static int take(dl_phdr_info* info, std::size_t size, void* data);
+  void take_files(bool behind_us);
+  void drop(unsigned file);
+  void* find_in(const File& file, const char* name) const;
+
+  File files_[kMost];
+  unsigned count_ = 0;
+  bool from_here_ = false;  // while they are taken: ours has come
+  bool copies_ = false;     // another copy of us stands behind
+};
+
+}  // namespace kojak::measure

@@ -1,0 +1,95 @@
+#include "epilog/mpi/chain.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#include <utility>
+
+#include "epilog/mpi/handles.h"
+#include "epilog/runtime/own_stack.h"
+
+namespace kojak::measure {
+
+Chain the_chain;
+std::atomic<bool> chain_is_there{false};
+TheMpi the_mpi;
+
+namespace {
+
+constexpr unsigned kNoSlot = ~0u;
+struct Row {
+  const char* name;
+  unsigned stands_for;  // another name of the same function
+};
+constexpr Row kRows[] = {
+#define KOJAK_SLOT(name, stands_for, strength) {#name, stands_for},
+#include "epilog/mpi/slots.inc"
+#undef KOJAK_SLOT
+};
+
+// In the place of a function that nobody has.
+template <unsigned Slot>
+int nobody_has() {
+  return missing_function(kRows[Slot].name);
+}
+template <unsigned... Slot>
+void fill_gaps(Chain& chain, std::integer_sequence<unsigned, Slot...>) {
+  static int (*const kNobody[])() = {nobody_has<Slot>...};
+  for (unsigned slot = 0; slot < kSlots; ++slot) {
+    void* const nobody = reinterpret_cast<void*>(kNobody[slot]);
+    if (chain.own[slot] == nullptr) chain.own[slot] = nobody;
+    if (chain.next[slot] == nullptr) chain.next[slot] = chain.own[slot];
+  }
+}
+
+void find_next(Chain& chain, const TheMpi& mpi, const Behind& behind) {
+  for (unsigned slot = 0; slot < kSlots; ++slot) {
+    void* const next = behind.find(kRows[slot].name);
+    // An MPI has both names for one function, and the program's name may be that of its own entry.
+    chain.next[slot] = next == nullptr || mpi.file.holds(next) ? nullptr : next;
+  }
+}
+
+void share_names(Chain& chain) {
+  for (unsigned slot = 0; slot < kSlots; ++slot) {
+    const unsigned other = kRows[slot].stands_for;
+    if (other == kNoSlot || other == slot) continue;
+    if (chain.own[other] == nullptr) chain.own[other] = chain.own[slot];
+    if (chain.own[slot] == nullptr) chain.own[slot] = chain.own[other];
+  }
+}
+
+std::atomic_flag placing = ATOMIC_FLAG_INIT;
+
+void make() {
+  Chain chain{};
+  TheMpi mpi;
+  {
+    Behind behind;
+    find_own(chain, mpi, behind);
+    share_names(chain);
+    find_next(chain, mpi, behind);
+  }
+  fill_gaps(chain, std::make_integer_sequence<unsigned, kSlots>{});
+  if (placing.test_and_set(std::memory_order_acquire)) {
+    while (!chain_is_there.load(std::memory_order_acquire)) sched_yield();
+    return;
+  }
+  the_chain = chain;
+  the_mpi = mpi;
+  chain_is_there.store(true, std::memory_order_release);
+}
+
+}  // namespace
+
+const char* slot_name(unsigned slot) {
+  return kRows[slot].name;
+}
+
+void make_chain() {
+  const int error = errno;
+  on_own_stack([] { make(); });
+  errno = error;
+}
+
+}  // namespace kojak::measure
