@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <string.h>
 
 #include <utility>
 
 #include "epilog/mpi/handles.h"
+#include "epilog/runtime/library_code.h"
 #include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
@@ -42,6 +44,33 @@ void fill_gaps(Chain& chain, std::integer_sequence<unsigned, Slot...>) {
   }
 }
 
+unsigned slot_of(const char* name) {
+  unsigned slot = 0;
+  while (strcmp(kRows[slot].name, name) != 0) ++slot;
+  return slot;
+}
+
+void find_floor(const Chain& chain, TheMpi& mpi, const Behind& behind) {
+  const auto next = [&](const char* profiling) {
+    void* const found = behind.find(profiling);
+    void* const own = chain.own[slot_of(profiling + 1)];
+    return found == nullptr || mpi.file.holds(found) ? own : found;
+  };
+  mpi.next_pmpi_init = next("PMPI_Init");
+  mpi.next_pmpi_init_thread = next("PMPI_Init_thread");
+  mpi.next_pmpi_finalize = next("PMPI_Finalize");
+}
+
+// Their calls within a call are none of the program's.
+void note_libraries_between(const Chain& chain) {
+  LoadedFile newest;
+  for (unsigned slot = 0; slot < kSlots; ++slot) {
+    if (chain.next[slot] == chain.own[slot] || newest.holds(chain.next[slot])) continue;
+    newest = file_of(chain.next[slot]);
+    note_library_code(chain.next[slot]);
+  }
+}
+
 void find_next(Chain& chain, const TheMpi& mpi, const Behind& behind) {
   for (unsigned slot = 0; slot < kSlots; ++slot) {
     void* const next = behind.find(kRows[slot].name);
@@ -69,12 +98,14 @@ void make() {
     find_own(chain, mpi, behind);
     share_names(chain);
     find_next(chain, mpi, behind);
+    fill_gaps(chain, std::make_integer_sequence<unsigned, kSlots>{});
+    find_floor(chain, mpi, behind);
   }
-  fill_gaps(chain, std::make_integer_sequence<unsigned, kSlots>{});
   if (placing.test_and_set(std::memory_order_acquire)) {
     while (!chain_is_there.load(std::memory_order_acquire)) sched_yield();
     return;
   }
+  if (mpi.kind == TheMpi::Kind::kFound) note_libraries_between(chain);
   the_chain = chain;
   the_mpi = mpi;
   chain_is_there.store(true, std::memory_order_release);

@@ -50,6 +50,10 @@ struct TheMpi {
   Kind kind = Kind::kNone;
   LoadedFile file;
   bool has_constants = false;  // those of mpi.h
+  // The next ones behind us, which need not be the MPI's.
+  void* next_pmpi_init = nullptr;
+  void* next_pmpi_init_thread = nullptr;
+  void* next_pmpi_finalize = nullptr;
 };
 extern TheMpi the_mpi;  // valid when the chain is there
 

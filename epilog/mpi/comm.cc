@@ -97,12 +97,14 @@ void start_world_comms() {
 }
 
 void join_mpi() {
+  need_chain();
   int started = 0;
   if (mpi::Initialized(&started) == MPI_SUCCESS && started != 0 && !mpi_is_over())
     start_world_comms();
 }
 
 bool mpi_is_over() {
+  need_chain();
   int over = 0;
   return mpi::Finalized(&over) != MPI_SUCCESS || over != 0;
 }

@@ -149,7 +149,8 @@ int look_into(dl_phdr_info* info, std::size_t, void* data) {
     if ((!direct && !is_mpi_name(name)) || is_harmless(name) || strlen(name) >= kLongestName)
       continue;
     const void* const leads_to = function_of(name);
-    if (leads_to == nullptr || leads_to == walk.ours) continue;
+    // Some of PMPI_ lead to us, too, and record nothing.
+    if (leads_to == nullptr || (leads_to == walk.ours && !direct)) continue;
     say_once(*walk.recorder, run_property::kUnrecorded, name, file);
     if (has_called(*info, table, i, program)) {
       say_once(*walk.recorder, run_property::kUnrecordedCalled, name, file);

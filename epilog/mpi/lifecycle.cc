@@ -5,11 +5,10 @@
 namespace kojak::measure {
 namespace {
 
-// The program's call and the end of the measurement, in one region.
 struct LastCall : args::Finalize {
   int call() const {
-    before_last_call(the_recorder);
-    return args::Finalize::call();
+    if (!floor_is_there) end_before_last_call(the_recorder);
+    return go_on_finalize();
   }
 };
 
@@ -27,7 +26,7 @@ int kojak_MPI_Init(int* argc, char*** argv) {
   using namespace kojak::measure;
   need_chain();
   return initialise(
-      args::Init::kFunction, [&] { return next_MPI_Init(argc, argv); }, nullptr,
+      args::Init::kFunction, [&] { return go_on_init(argc, argv); }, library_between(),
       __builtin_return_address(0));
 }
 
@@ -47,7 +46,7 @@ int kojak_MPI_Finalize() {
   using namespace kojak::measure;
   need_chain();
   const void* const caller = __builtin_return_address(0);
-  return finalise([] { return next_MPI_Finalize(); },
+  return finalise([] { return go_on_finalize(); },
                   [caller] { return measured(LastCall{}, caller); });
 }
 

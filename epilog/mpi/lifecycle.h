@@ -1,12 +1,13 @@
 // MPI_Init, MPI_Finalize, MPI_Session_init, MPI_Session_finalize and MPI_Pcontrol as C and Fortran
 // share them.
 //
-// `pmpi_call` is the user's call as it goes to the MPI library; its result is the wrapper's.
+// `go_on` or `pmpi_call` is the user's call as it goes on from here; its result is the wrapper's.
 // `measured_call` is the same, recorded. Whichever call and language initialises first starts the
 // recording. It ends with MPI_Finalize, or with the last session that is still open then; where
 // MPI_Session_init started it, at the program's end.
 #pragma once
 
+#include "epilog/mpi/floor.h"
 #include "epilog/mpi/hooks.h"
 #include "epilog/mpi/sessions.h"
 #include "epilog/mpi/startup.h"
@@ -17,35 +18,41 @@ namespace kojak::measure {
 // and one of C's on the other.
 inline bool starting = false, ending = false;
 
+// `between`: somebody stands between this call and PMPI_Init.
 template <class F>
-int initialise(unsigned function, const F& pmpi_call, const int* provided, const void* caller) {
-  if (starting || ending || (is_live() && !began_with_session())) return pmpi_call();
+int initialise(unsigned function, const F& go_on, bool between, const void* caller) {
+  if (starting || ending || (is_live() && !began_with_session())) return go_on();
   starting = true;
   if (is_live()) {
     const Ticks enter = ticks();
-    const int result = pmpi_call();
+    const int result = go_on();
     if (result == MPI_SUCCESS) record_late_init(function, enter, ticks(), caller);
     starting = false;
     return result;
   }
   note_start();
-  const bool ours = prepare_startup();
-  const int result = pmpi_call();
+  Start start{function, caller, between};
+  start.prepared = prepare_startup() && can_begin(between);
+  start_in_hand = &start;
+  const int result = go_on();
+  start_in_hand = nullptr;
   starting = false;
-  if (result != MPI_SUCCESS || !ours) return result;
-  const OwnFrame own(the_recorder);
-  finish_startup(function, provided != nullptr ? *provided : MPI_THREAD_SINGLE, caller);
+  if (result == MPI_SUCCESS) arrive(start);
   return result;
 }
 
-// `measured_call` ends the measurement (before_last_call) inside the region, so that waiting for
-// another process to come is time of MPI_Finalize.
+// The measurement ends inside the region, so that waiting for another process to come is time of
+// MPI_Finalize.
 template <class F, class G>
 int finalise(const F& pmpi_call, const G& measured_call) {
   if (ending || !is_live()) return pmpi_call();
   ending = true;
   if (open_sessions() != 0) keep_own_session();  // MPI_COMM_WORLD's group is gone then
+  end_in_hand = true;
   const int result = measured_call();
+  end_in_hand = false;
+  // Somebody may put PMPI_Finalize off; then recording goes on until that.
+  if (!is_past_end()) return result;
   const OwnFrame own(the_recorder);
   note_late_libraries(the_recorder);
   if (open_sessions() == 0 && !began_with_session()) finish_shutdown();

@@ -41,6 +41,7 @@ bool fits(const char* version) {
 
 // MPI's start came to this library, or to another copy of it.
 bool seen_start = false;
+bool came_here = false;
 pid_t loaded_in = 0;
 
 __attribute__((constructor)) void note_process() {
@@ -69,8 +70,12 @@ extern "C" __attribute__((visibility("default"), used)) void elg_start_is_seen()
   seen_start = true;
 }
 
+bool another_copy_measures() {
+  return seen_start && !came_here;
+}
+
 void note_start() {
-  seen_start = true;
+  seen_start = came_here = true;
   // The first one in the program's order of libraries, and the next behind us.
   for (void* const where : {RTLD_DEFAULT, RTLD_NEXT}) {
     auto* const tell = reinterpret_cast<void (*)()>(dlsym(where, "elg_start_is_seen"));
@@ -123,14 +128,43 @@ bool prepare_startup() {
   return true;
 }
 
+bool prepare_outside() {
+  const void* const first = dlsym(RTLD_DEFAULT, "MPI_Init");
+  const bool ours = first == nullptr || file_of(first).holds(&seen_start);
+  note_start();
+  if (!ours) {
+    the_session.run.records = false;
+    const LoadedFile file = file_of(first);
+    if (is_first_by_environment()) {
+      if (*file.path == '\0') {
+        say_why_not(
+            "nothing is recorded: the program has an MPI_Init of its own, which stands in front "
+            "of this library; the program runs on");
+      } else {
+        say_why_not(
+            "nothing is recorded: %s is in front of this library; name this one first "
+            "(LD_PRELOAD, or before it on the command line of the linker)",
+            file.name());
+      }
+    }
+  }
+  return prepare_startup();
+}
+
 // The level that MPI_Init grants may come from the environment.
-static void note_threads(Recorder& r) {
+static const char* thread_level() {
   int level = MPI_THREAD_SINGLE;
-  if (r.trace == nullptr || mpi::Query_thread(&level) != MPI_SUCCESS) return;
-  const char* const name = level == MPI_THREAD_MULTIPLE     ? "multiple"
-                           : level == MPI_THREAD_SERIALIZED ? "serialized"
-                           : level == MPI_THREAD_FUNNELED   ? "funneled"
-                                                            : "single";
+  if (mpi::Query_thread(&level) != MPI_SUCCESS) return nullptr;
+  the_session.multi_threaded = level == MPI_THREAD_MULTIPLE;
+  return level == MPI_THREAD_MULTIPLE     ? "multiple"
+         : level == MPI_THREAD_SERIALIZED ? "serialized"
+         : level == MPI_THREAD_FUNNELED   ? "funneled"
+                                          : "single";
+}
+
+static void note_threads(Recorder& r) {
+  const char* const name = thread_level();
+  if (r.trace == nullptr || name == nullptr) return;
   if (make_room_for(r, 4 * kMaxRecord)) define_property(r, run_property::kThreads, name);
 }
 
@@ -138,6 +172,7 @@ static void note_threads(Recorder& r) {
 // first: one that is set before the program can set any is the last to go.
 namespace {
 bool ends_in_last_call = false;
+bool joined = false;  // of the run, though nothing may be recorded here
 
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
   *copied = 0;
@@ -146,7 +181,7 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* copied) {
 
 int end_measurement(MPI_Comm, int, void*, void*) {
   Recorder& r = the_recorder;
-  if (!is_live() || the_session.shut) return MPI_SUCCESS;
+  if (!joined || the_session.shut) return MPI_SUCCESS;
   if (r.frame != nullptr) left_behind(r, __builtin_frame_address(0));
   CallFrame* const last_call = r.frame;
   if (last_call != nullptr) last_call->in_call = false;
@@ -163,15 +198,33 @@ void arrange_end() {
 }
 }  // namespace
 
-void before_last_call(Recorder& r) {
+void end_before_last_call(Recorder& r) {
   // Sessions have nothing to exchange, and no end yet.
-  if (!began_with_session() && !ends_in_last_call) begin_shutdown(r);
+  if (joined && !ends_in_last_call) begin_shutdown(r);
 }
 
-void finish_startup(unsigned function, int thread_level, const void* caller) {
+// A shim that passes the version on has handles of its own; its conversions show it.
+static bool has_our_handles() {
+#if defined(OPEN_MPI)
+  return mpi::Comm_f2c(0) == MPI_COMM_WORLD;
+#else
+  return true;  // numbers, which mpi.h converts
+#endif
+}
+
+void finish_startup(unsigned function, const void* caller, PlainCall* open) {
   const Ticks returned = ticks();
   const ProgramFloats floats;
-  the_session.multi_threaded = thread_level == MPI_THREAD_MULTIPLE;
+  if (!has_our_handles()) {
+    if (is_first_by_environment()) {
+      say_why_not(
+          "nothing is recorded: the handles of %s are not those of the MPI that it says it is "
+          "(%s); the program runs on",
+          the_mpi.file.name(), the_session.library);
+    }
+    return;
+  }
+  thread_level();
   begin_session([] {
     int rank = 0, size = 0;
     mpi::Comm_rank(MPI_COMM_WORLD, &rank);
@@ -183,12 +236,17 @@ void finish_startup(unsigned function, int thread_level, const void* caller) {
   MPI_Comm parent = MPI_COMM_NULL;
   mpi::Comm_get_parent(&parent);
   if (!join_run(kMpiExchange, parent != MPI_COMM_NULL)) return;
-  start_world_comms();
+  joined = true;
   arrange_end();
-  begin_recording(function, returned, caller, [](Recorder& r) {
-    note_threads(r);
-    note_unrecorded_functions(r);
-  });
+  if (!the_session.run.records) return;
+  start_world_comms();
+  begin_recording(
+      function, returned, caller,
+      [](Recorder& r) {
+        note_threads(r);
+        note_unrecorded_functions(r);
+      },
+      open);
 }
 
 void note_late_libraries(Recorder& r) {

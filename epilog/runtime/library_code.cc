@@ -26,11 +26,13 @@ struct Part {
 Part parts[kMostParts];
 std::atomic<unsigned> part_count{0};
 std::atomic_flag adding = ATOMIC_FLAG_INIT;
-std::atomic<const void*> inside_library{nullptr};
+// An address in each file that was noted.
+constexpr unsigned kMostNoted = 16;
+std::atomic<const void*> noted[kMostNoted];
+std::atomic<unsigned> noted_count{0};
 
 struct Question {
   const void* address;
-  const void* inside;  // of the MPI library, or null
   Part answer;
 };
 
@@ -45,6 +47,16 @@ bool lies_in(const dl_phdr_info& info, const void* address, CodeRange& range) {
   return false;
 }
 
+bool is_noted(const dl_phdr_info& info) {
+  CodeRange range;
+  const unsigned count = noted_count.load(std::memory_order_acquire);
+  for (unsigned i = 0; i < count && i < kMostNoted; ++i) {
+    const void* const inside = noted[i].load(std::memory_order_relaxed);
+    if (inside != nullptr && lies_in(info, inside, range)) return true;
+  }
+  return false;
+}
+
 int look_at(dl_phdr_info* info, std::size_t, void* data) {
   auto& question = *static_cast<Question*>(data);
   CodeRange range, other;
@@ -52,13 +64,13 @@ int look_at(dl_phdr_info* info, std::size_t, void* data) {
   const char* const name = info->dlpi_name != nullptr ? info->dlpi_name : "";
   const char* const slash = strrchr(name, '/');
   const bool ours = lies_in(*info, &parts, other) && *name != '\0';
-  question.answer = {range, ours || lies_in(*info, question.inside, other) ||
-                                is_library_file_name(slash != nullptr ? slash + 1 : name)};
+  question.answer = {
+      range, ours || is_noted(*info) || is_library_file_name(slash != nullptr ? slash + 1 : name)};
   return 1;
 }
 
 bool look_up(const void* address) {
-  Question question{address, inside_library.load(std::memory_order_relaxed), {}};
+  Question question{address, {}};
   if (dl_iterate_phdr(look_at, &question) == 0) return false;
   if (!adding.test_and_set(std::memory_order_acquire)) {
     const unsigned count = part_count.load(std::memory_order_relaxed);
@@ -89,7 +101,10 @@ void note_library_code(const void* inside) {
       symbol != nullptr && symbol->st_shndx == SHN_UNDEF) {
     return;
   }
-  inside_library.store(inside, std::memory_order_relaxed);
+  const unsigned at = noted_count.load(std::memory_order_relaxed);
+  if (at == kMostNoted) return;
+  noted[at].store(inside, std::memory_order_relaxed);
+  noted_count.store(at + 1, std::memory_order_release);
 }
 
 bool is_library_code(const void* return_address) {

@@ -1,5 +1,5 @@
-// Which code is the MPI library's own: its files, its components' and its Fortran library's, and
-// ours.
+// Which code is the MPI library's own: its files, its components' and its Fortran library's, those
+// of libraries between the program and it, and ours.
 //
 // Within a call MPI calls functions of MPI for itself, and functions that the program gave to it,
 // which may do the same. The return address tells which of both a call is. Asked only for calls
@@ -14,7 +14,8 @@ namespace kojak::measure {
 // the program's functions.
 bool is_library_file_name(const char* name);
 
-// `inside` lies in the MPI library, whatever its file is called.
+// `inside` lies in the MPI library, or in one that stands before it, whatever its file is called.
+// Before the first question.
 void note_library_code(const void* inside);
 
 bool is_library_code(const void* return_address);

@@ -19,6 +19,7 @@ struct Card {
   std::uint64_t node;   // equal on one node
   std::uint64_t start;  // its own, in ticks
   double scale;         // as it calibrated it
+  std::uint64_t records;
 };
 
 const Exchange* between_nodes = nullptr;  // open, if there are several
@@ -68,9 +69,10 @@ bool read_cards(const Vector<Card>& cards) {
   HashMap<std::uint32_t> nodes;  // number by key
   const std::uint64_t mine = cards[s.run.rank].node;
   the_clock.base = s.init_time;
-  bool good = true;
+  bool good = true, any = false;
   for (std::uint32_t rank = 0; rank < s.run.size; ++rank) {
     const Card& card = cards[rank];
+    any = any || card.records != 0;
     const auto number = static_cast<std::uint32_t>(nodes.size());
     const bool first = nodes.find(card.node) == nullptr;
     if (first) {
@@ -87,7 +89,7 @@ bool read_cards(const Vector<Card>& cards) {
   }
   s.run.nodes = static_cast<std::uint32_t>(nodes.size());
   nodes.clear();
-  return good;
+  return good && any;
 }
 
 }  // namespace
@@ -115,7 +117,8 @@ bool share_node_clock(const Exchange& exchange) {
   Session& s = the_session;
   Vector<Card> cards;
   if (!cards.resize(s.run.size)) return false;
-  const Card own = {node_key(), s.init_time, calibrate(s.clock_start, read_both_clocks())};
+  const Card own = {node_key(), s.init_time, calibrate(s.clock_start, read_both_clocks()),
+                    s.run.records ? 1u : 0u};
   bool good = exchange.gather(&own, sizeof own, cards.data());
   good = good && read_cards(cards);
   cards.clear();

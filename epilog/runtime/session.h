@@ -27,6 +27,7 @@ struct RunInfo {
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
   bool first_of_node = false;
+  bool records = true;          // this process; else it only takes part in what all do together
   bool offset_measured = true;  // not where recording began with MPI_Session_init
   double clock_offset = 0;      // what must be added to reach the clock of rank 0
   double clock_bound = 0;       // largest error of that

@@ -88,6 +88,33 @@ void record_init(unsigned function, Ticks enter, Ticks exit, const void* caller)
                  Exit{r.lid, record_time(exit)}));
 }
 
+// Its ENTER stands at the beginning.
+static bool enter_init(PlainCall& call, unsigned function, const void* caller) {
+  Recorder& r = the_recorder;
+  if (!records_init() || !ready(r, function, caller, __builtin_frame_address(0), call.region))
+    return false;
+  read_at_enter(r);
+  call.recorded = call.blocks = true;
+  call.enter = the_session.init_time;
+  r.last = call.enter;
+  publish(r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(call.enter), call.region}));
+  return true;
+}
+
+// It is the call in which all others are until it ends.
+static void take_in_hand(PlainCall& call) {
+  Recorder& r = the_recorder;
+  call.measured = true;
+  call.frame.self = &call.frame;
+  call.frame.sealed = false;
+  call.frame.region = call.region;
+  call.frame.enter = call.enter;
+  call.frame.trace = call.recorded ? CallFrame::Trace::kEntered : CallFrame::Trace::kNothing;
+  r.open_region = call.recorded;
+  r.frame = &call.frame;
+  call.frame.in_call = true;
+}
+
 void start_clock() {
   Session& s = the_session;
   choose_clock();
@@ -110,8 +137,8 @@ bool join_run(const Exchange& exchange, bool spawned) {
   return true;
 }
 
-void begin_recording(unsigned function, Ticks returned, const void* caller,
-                     void (*note)(Recorder&)) {
+void begin_recording(unsigned function, Ticks returned, const void* caller, void (*note)(Recorder&),
+                     PlainCall* open) {
   Session& s = the_session;
   if (s.config.test_clock_rank >= static_cast<int>(s.run.size)) {
     complain(s.config, "ELG_TEST_CLOCK names rank %d of %d", s.config.test_clock_rank,
@@ -126,8 +153,10 @@ void begin_recording(unsigned function, Ticks returned, const void* caller,
   }
   start_recording();
   if (note != nullptr) note(the_recorder);
-  record_init(function, s.init_time, returned, caller);
+  const bool stays_open = open != nullptr && enter_init(*open, function, caller);
+  if (!stays_open && function != kNoFunction) record_init(function, s.init_time, returned, caller);
   record_start(returned);
+  if (open != nullptr) take_in_hand(*open);
   if (s.config.verbose && s.run.rank == 0) say("traces go to %s", s.directory);
 }
 

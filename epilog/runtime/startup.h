@@ -7,6 +7,8 @@
 
 namespace kojak::measure {
 
+struct PlainCall;
+
 // Before the library's own start: the clock.
 void start_clock();
 // Settings and program; `learn_world` tells rank and size.
@@ -14,10 +16,12 @@ bool begin_session(bool (*learn_world)());
 // All processes together: clock of the node and offsets, directory and identity of the run, the
 // group of all. A run that another one spawned has a directory of its own.
 bool join_run(const Exchange& exchange, bool spawned);
-// The trace begins with the call of `function` that `caller` made, which has returned. `note` may
-// add what else stands at the beginning.
-void begin_recording(unsigned function, Ticks returned, const void* caller,
-                     void (*note)(Recorder&));
+// The trace begins with the call of `function` that `caller` made, which has returned; if it has
+// not and goes on when recording has begun, it is `open`, and end_call() ends it. `note` may add
+// what else stands at the beginning.
+inline constexpr unsigned kNoFunction = ~0u;  // no such call
+void begin_recording(unsigned function, Ticks returned, const void* caller, void (*note)(Recorder&),
+                     PlainCall* open = nullptr);
 // A call that made something live, and had no wrapper's records therefore.
 void record_init(unsigned function, Ticks enter, Ticks exit, const void* caller);
 // What the calibration over the whole run says, from the first process of a node.

@@ -104,8 +104,8 @@ void* Entry::find(const void* caller) {
   }
   if (own == nullptr) return nullptr;
   library_ = code_around(own);
-  const bool between = behind != nullptr && !file_of(own).holds(behind);
-  void* const address = between ? behind : own;
+  goes_to_another_ = behind != nullptr && !file_of(own).holds(behind);
+  void* const address = goes_to_another_ ? behind : own;
   address_.store(address, std::memory_order_release);
   return address;
 }

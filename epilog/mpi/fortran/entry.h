@@ -41,6 +41,8 @@ class Entry {
   }
   Interface interface() const { return interface_; }
   const CodeRange& library() const { return library_; }  // the MPI's, once get() found it
+  // What get() found is a library's between the program and MPI.
+  bool goes_to_another() const { return goes_to_another_; }
 
  private:
   [[gnu::cold, gnu::noinline]] void* find_apart(const void* caller);
@@ -50,6 +52,7 @@ class Entry {
   const char* name_;
   Interface interface_;
   bool large_;
+  bool goes_to_another_ = false;
   CodeRange library_;
 };
 

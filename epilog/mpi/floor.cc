@@ -1,0 +1,156 @@
+#include "epilog/mpi/floor.h"
+
+#include "epilog/mpi/args.h"
+
+namespace kojak::measure {
+
+bool floor_is_there = false;
+Start* start_in_hand = nullptr;
+bool end_in_hand = false;
+
+namespace {
+
+bool past_end = false;
+
+bool is_between(unsigned slot) {
+  return the_chain.next[slot] != the_chain.own[slot];
+}
+bool has_own_floor(const void* profiling, unsigned slot) {
+  return profiling != the_chain.own[slot] && is_between(slot);
+}
+bool stands_below_floor() {
+  return has_own_floor(the_mpi.next_pmpi_init, args::Init::kFunction) ||
+         has_own_floor(the_mpi.next_pmpi_init_thread, args::InitThread::kFunction);
+}
+
+}  // namespace
+
+bool library_between() {
+  return (is_between(args::Init::kFunction) || is_between(args::InitThread::kFunction)) &&
+         !(floor_is_there && stands_below_floor());
+}
+
+LoadedFile library_in_between() {
+  const unsigned slot =
+      is_between(args::Init::kFunction) ? args::Init::kFunction : args::InitThread::kFunction;
+  return file_of(the_chain.next[slot]);
+}
+
+namespace {
+
+bool passing = false;
+
+// All processes that pass call this.
+template <class F>
+int pass_init(const F& real) {
+  if (passing || is_live() || another_copy_measures()) return real();
+  Start alone{Start{kNoFunction, nullptr, false}};
+  Start* start = start_in_hand;
+  if (start == nullptr) {
+    alone.prepared = prepare_outside();
+    start = &alone;
+  }
+  if (!start->prepared) return real();
+  passing = true;
+  const int result = real();
+  passing = false;
+  if (result != MPI_SUCCESS) return result;
+  start->passed = true;
+  finish_startup(start->function, start->caller, start->between ? &start->call : nullptr);
+  return result;
+}
+
+template <class F>
+int pass_finalize(const F& real) {
+  if (passing || another_copy_measures()) return real();
+  passing = true;
+  end_before_last_call(the_recorder);
+  const int result = real();
+  passing = false;
+  past_end = past_end || result == MPI_SUCCESS;
+  if (end_in_hand || !is_live() || result != MPI_SUCCESS) return result;
+  // Out of MPI_Init, where a server stays to the end, or long after MPI_Finalize.
+  Recorder& r = the_recorder;
+  while (r.frame != nullptr) drop_innermost(r, ticks());
+  const OwnFrame own(r);
+  note_late_libraries(r);
+  finish_shutdown();
+  return result;
+}
+
+}  // namespace
+
+int go_on_init(int* argc, char*** argv) {
+  const bool below = stands_below_floor();
+  if (!floor_is_there || (library_between() && !below)) return next_MPI_Init(argc, argv);
+  return pass_init([&] { return next_MPI_Init(argc, argv); });
+}
+
+int go_on_init_thread(int* argc, char*** argv, int required, int* provided) {
+  if (!floor_is_there || library_between()) {
+    return next_MPI_Init_thread(argc, argv, required, provided);
+  }
+  return pass_init([&] { return next_MPI_Init_thread(argc, argv, required, provided); });
+}
+
+int go_on_finalize() {
+  if (!floor_is_there || (is_between(args::Finalize::kFunction) && !stands_below_floor())) {
+    return next_MPI_Finalize();
+  }
+  return pass_finalize([] { return next_MPI_Finalize(); });
+}
+
+int pass_pmpi_init(int* argc, char*** argv) {
+  need_chain();
+  return pass_init(
+      [&] { return reinterpret_cast<int (*)(int*, char***)>(the_mpi.next_pmpi_init)(argc, argv); });
+}
+
+int pass_pmpi_init_thread(int* argc, char*** argv, int required, int* provided) {
+  need_chain();
+  return pass_init([&] {
+    return reinterpret_cast<int (*)(int*, char***, int, int*)>(the_mpi.next_pmpi_init_thread)(
+        argc, argv, required, provided);
+  });
+}
+
+int pass_pmpi_finalize() {
+  need_chain();
+  return pass_finalize([] { return reinterpret_cast<int (*)()>(the_mpi.next_pmpi_finalize)(); });
+}
+
+bool can_begin(bool between) {
+  if (floor_is_there || !between) return true;
+  if (is_first_by_environment()) {
+    say_why_not(
+        "nothing is recorded: %s stands between the program and MPI; link libelg_mpi.so "
+        "(elg_config --libs) or preload it, not the archive; the program runs on",
+        library_in_between().name());
+  }
+  return false;
+}
+
+void arrive(Start& start) {
+  if (start.passed) {
+    if (start.call.measured && is_live()) end_call(start.call);
+    return;
+  }
+  if (!start.prepared) return;
+  if (start.between) {
+    if (is_first_by_environment()) {
+      say_why_not(
+          "nothing is recorded: %s calls the MPI in a way that cannot be seen; the program "
+          "runs on",
+          library_in_between().name());
+    }
+    return;
+  }
+  const OwnFrame own(the_recorder);
+  finish_startup(start.function, start.caller, nullptr);
+}
+
+bool is_past_end() {
+  return past_end || the_session.shut || !library_between();
+}
+
+}  // namespace kojak::measure
