@@ -14,6 +14,7 @@
 #pragma once
 
 #include "epilog/mpi/args.h"
+#include "epilog/mpi/below.h"
 #include "epilog/mpi/define.h"
 #include "epilog/mpi/failed_call.h"
 #include "epilog/mpi/open_call.h"
@@ -68,14 +69,37 @@ KOJAK_INLINED inline void run_before(H& hook, A& a) {
   }
 }
 
+// A call that a library between may pass on with other arguments: what reached the MPI is what the
+// hook gets.
+template <class A>
+concept TakesComm = requires(A& a, const BelowArguments& b) {
+  a.take(b);
+};
+template <class A, class H>
+[[gnu::noinline]] typename A::Result called_through(A& a, H& hook) {
+  BelowCall below(A::kBase, A::kFamily);
+  const typename A::Result result = a.call();
+  if (result != MPI_SUCCESS || below.note().found == BelowNote::kNothing) return result;
+  a.take(below.note().arguments);
+  if constexpr (requires { hook.again(a); }) {
+    const BookkeepingLock lock;
+    hook.again(a);
+  }
+  return result;
+}
+
 // The user's call. The frame of the innermost one says who has control; what runs within is either
 // called by the MPI library, or a signal handler that came while we were at work.
-template <class A>
-KOJAK_INLINED inline typename A::Result called(A& a, CallFrame* frame) {
-  if (frame == nullptr) return a.call();
-  frame->in_call = true;
-  const typename A::Result result = a.call();
-  frame->in_call = false;
+template <class A, class H>
+KOJAK_INLINED inline typename A::Result called(A& a, CallFrame* frame, H& hook) {
+  if (frame != nullptr) frame->in_call = true;
+  typename A::Result result;
+  if constexpr (TakesComm<A>) {
+    result = the_mpi.between_count == 0 ? a.call() : called_through(a, hook);
+  } else {
+    result = a.call();
+  }
+  if (frame != nullptr) frame->in_call = false;
   return result;
 }
 
@@ -83,7 +107,7 @@ template <class A>
 KOJAK_INLINED inline typename A::Result unrecorded(A& a, CallFrame* frame) {
   Hook<A> hook;
   run_before(hook, a);
-  const typename A::Result result = called(a, frame);
+  const typename A::Result result = called(a, frame, hook);
   Silent silent;
   if constexpr (requires { hook.after(a, result, silent); }) {
     const BookkeepingLock lock;
@@ -129,7 +153,7 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
     keep_note(note, static_cast<std::size_t>(noted - note.records));
   }
   if constexpr (kEnters) r.open_region = true;
-  const typename A::Result result = called(a, &frame);
+  const typename A::Result result = called(a, &frame, hook);
   const Ticks exit = ticks();
   read_at_exit(r);
   if constexpr (kInNote) entered = !drop_note(*r.note) || A::kBlocks;

@@ -62,12 +62,15 @@ void find_floor(const Chain& chain, TheMpi& mpi, const Behind& behind) {
 }
 
 // Their calls within a call are none of the program's.
-void note_libraries_between(const Chain& chain) {
-  LoadedFile newest;
+void note_libraries_between(const Chain& chain, TheMpi& mpi) {
   for (unsigned slot = 0; slot < kSlots; ++slot) {
-    if (chain.next[slot] == chain.own[slot] || newest.holds(chain.next[slot])) continue;
-    newest = file_of(chain.next[slot]);
-    note_library_code(chain.next[slot]);
+    void* const next = chain.next[slot];
+    if (next == chain.own[slot]) continue;
+    bool known = false;
+    for (unsigned i = 0; i < mpi.between_count; ++i) known = known || mpi.between[i].holds(next);
+    if (known || mpi.between_count == TheMpi::kMostBetween) continue;
+    mpi.between[mpi.between_count++] = file_of(next);
+    note_library_code(next);
   }
 }
 
@@ -105,13 +108,22 @@ void make() {
     while (!chain_is_there.load(std::memory_order_acquire)) sched_yield();
     return;
   }
-  if (mpi.kind == TheMpi::Kind::kFound) note_libraries_between(chain);
+  if (mpi.kind == TheMpi::Kind::kFound) note_libraries_between(chain, mpi);
   the_chain = chain;
   the_mpi = mpi;
   chain_is_there.store(true, std::memory_order_release);
 }
 
 }  // namespace
+
+bool TheMpi::is_between(const void* return_address) const {
+  const void* const address = static_cast<const char*>(return_address) - 1;  // within the call
+  for (unsigned i = 0; i < between_count; ++i) {
+    if (between[i].holds(address)) return true;
+  }
+  static const LoadedFile ours = file_of(&the_mpi);
+  return ours.holds(address);
+}
 
 const char* slot_name(unsigned slot) {
   return kRows[slot].name;

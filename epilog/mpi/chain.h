@@ -54,6 +54,12 @@ struct TheMpi {
   void* next_pmpi_init = nullptr;
   void* next_pmpi_init_thread = nullptr;
   void* next_pmpi_finalize = nullptr;
+  // Who stands between the program and it.
+  static constexpr unsigned kMostBetween = 8;
+  LoadedFile between[kMostBetween];
+  unsigned between_count = 0;
+  // Code of one of them; or ours, since they may jump to us at the end of a function.
+  bool is_between(const void* return_address) const;
 };
 extern TheMpi the_mpi;  // valid when the chain is there
 

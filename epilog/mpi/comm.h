@@ -25,10 +25,11 @@ struct Comm : CommObject {
   Group* sources = nullptr;
   Group* destinations = nullptr;
   std::uint32_t my_rank = 0;
-  std::uint64_t created = 0;       // creation calls on it, for the identity of what they make
-  std::uint64_t opened = 0;        // files
-  std::uint64_t begun = 0;         // non-blocking ones, and calls that make persistent ones
-  HashMap<MessageCount> messages;  // by peer and tag
+  std::uint64_t created = 0;        // creation calls on it, for the identity of what they make
+  std::uint64_t created_below = 0;  // the same by libraries between the program and MPI
+  std::uint64_t opened = 0;         // files
+  std::uint64_t begun = 0;          // non-blocking ones, and calls that make persistent ones
+  HashMap<MessageCount> messages;   // by peer and tag
   Vector<std::uint64_t> changed_messages;
   HashMap<std::uint64_t> channels;  // partitioned messages made, by peer, tag and direction
   Comm* next = nullptr;             // of the live ones

@@ -7,6 +7,7 @@
   generate.py --table functions.table --args OUT          argument structs of the measured calls
   generate.py --table functions.table --wrappers OUT --part F      C entry points of one family
   generate.py --table functions.table --wrappers OUT --part F_large     its forms with large counts
+  generate.py --table functions.table --below OUT         PMPI_X of what takes a communicator
   generate.py --table functions.table --hook-checks OUT   that the compiler sees the hooks that are found here
 """
 
@@ -192,6 +193,80 @@ def begins(f):
     return f.has("progress") and not f.has("blocks") and not asks
 
 
+# Given back to the MPI, whoever does it.
+FREES = ["MPI_Comm_free", "MPI_Comm_disconnect"]
+
+
+def comm_of(f):
+    """The communicator that a call is on, where a library between may pass on another one."""
+    found = [p.name for p in f.parameters if p.kind == "comm" and p.is_handle()]
+    return found[0] if found and f.returns == "int" else None
+
+
+def partner_of(f, *names):
+    """The parameter that is the call's destination, root or source."""
+    found = [p.name for p in f.parameters if p.kind == "rank" and p.name in names and p.array is None]
+    return found[0] if found else None
+
+
+def below_arguments(f):
+    values = [f".comm = {comm_of(f)}"]
+    values += [f".{member} = {name}" for member, name in
+               (("to", partner_of(f, "dest", "root")), ("from", partner_of(f, "source"))) if name]
+    return "{" + ", ".join(values) + "}"
+
+
+def takes(f):
+    """What reached the MPI takes the place of what the program gave."""
+    of = next(p for p in f.parameters if p.name == comm_of(f))
+    out = [f"  void take(const BelowArguments& below) {{\n    {of.name} = handle<{of.c_type()}>(below.comm);\n"]
+    for member, name in (("to", partner_of(f, "dest", "root")), ("from", partner_of(f, "source"))):
+        if name:
+            out.append(f"    if (below.{member} != kNoRank) {name} = below.{member};\n")
+    return "".join(out) + "  }\n"
+
+
+def below_entry(f, name, slot):
+    """PMPI_X of a function that takes a communicator."""
+    raw = ", ".join(p.name for p in f.parameters)
+    types = ", ".join("Word" if p.is_handle() else c_type(f, p) for p in f.parameters)
+    typed = ", ".join(f"handle<{p.c_type()}>({p.name})" if p.is_handle() else p.name for p in f.parameters)
+    structure = f"args::{f.struct_name()}"
+    out = [f'\nKOJAK_WRAPPER {f.returns} kojak_P{name}({word_parameters(f)}) __asm__("P{name}");\n'
+           f"{f.returns} kojak_P{name}({word_parameters(f)}) {{\n"
+           f"  const void* const caller = __builtin_return_address(0);\n"
+           f"  const auto go_on = [&] {{\n    return reinterpret_cast<{f.returns} (*)({types})>(below({slot}, caller))"
+           f"({raw});\n  }};\n"]
+    if f.name in FREES:
+        return "".join(out) + f"  return free_below({typed}, go_on);\n}}\n"
+    if any(p.kind == "comm" and p.direction == "out" for p in f.parameters):
+        out.append(f"  if (is_own_call_below({structure}::kBase, caller)) [[unlikely]] {{\n"
+                   f"    return make_below({structure}{{{typed}}}, go_on);\n  }}\n")
+    out.append(f"  const int kojak_result = go_on();\n"
+               f"  if (kojak_result == MPI_SUCCESS && the_recorder.below != nullptr) [[unlikely]] {{\n"
+               f"    note_below({structure}::kBase, {structure}::kFamily, {below_arguments(f)}, caller);\n  }}\n"
+               f"  return kojak_result;\n}}\n")
+    return "".join(out)
+
+
+def below_entries(table):
+    names = {name: index for index, (name, _) in enumerate(slots(table))}
+    functions = [f for f in table.functions if comm_of(f) or f.name in FREES]
+    out = [BANNER, '#include "epilog/mpi/below_calls.h"\n', hook_headers(functions),
+           "\nnamespace kojak::measure {\n",
+           '#define KOJAK_WRAPPER extern "C" __attribute__((visibility("default"), used))\n']
+    for large in (False, True):
+        if large:
+            out.append("\n#if MPI_VERSION >= 4\n")
+        for f in functions:
+            if bool(f.int_form) == large:
+                out.append(below_entry(f, f.name, names[f.name]))
+        if large:
+            out.append("#endif\n")
+    out.append("\n}  // namespace kojak::measure\n")
+    return "".join(out)
+
+
 def argument_struct(f, numbers):
     group = "carries_time" if f.has("blocks") or f.has("progress") else "carries_none"
     passed = ", ".join(f"word({p.name})" if p.is_handle() else p.name
@@ -200,6 +275,7 @@ def argument_struct(f, numbers):
            f"  using Result = {f.returns};\n"
            f"  static constexpr unsigned kFunction = {numbers[f.name]};\n"
            f"  static constexpr unsigned kBase = {numbers[f.int_form or f.name]};\n"
+           f"  static constexpr MpiFamily kFamily = MpiFamily::k{camel(f.family)};\n"
            f"  static constexpr std::uint32_t kGroup = {group}({FAMILY_NUMBERS[f.family]});\n"
            f"  static constexpr bool kBlocks = {str(f.has('blocks')).lower()};\n"
            f"  static constexpr bool kBegins = {str(begins(f)).lower()};\n"
@@ -209,6 +285,8 @@ def argument_struct(f, numbers):
     out += [f"  {p.declared(c_type(f, p))};\n" for p in f.parameters if p.kind != "varargs"]
     if f.name == "MPI_Pcontrol":
         return "".join(out) + "};\n"
+    if comm_of(f):
+        out.append(takes(f))
     out.append(f"  [[gnu::always_inline]] Result call() const {{ "
                f"return {next_name(f.name)}({passed}); }}\n}};\n")
     for name in f.c_names()[1:]:
@@ -219,7 +297,7 @@ def argument_struct(f, numbers):
 
 
 def arguments_header(table):
-    out = [BANNER, "#pragma once\n\n", '#include "epilog/mpi/chain.h"\n', '#include "epilog/mpi/handles.h"\n',
+    out = [BANNER, "#pragma once\n\n", '#include "epilog/mpi/below.h"\n', '#include "epilog/mpi/handles.h"\n',
            '#include "epilog/runtime/config.h"\n\n', "namespace kojak::measure {\n\n"]
     numbers = {f.name: index for index, f in enumerate(table.functions)}
     names = {name: index for index, (name, _) in enumerate(slots(table))}
@@ -273,6 +351,7 @@ def main():
     parser.add_argument("--args", metavar="OUT", dest="arguments")
     parser.add_argument("--wrappers", metavar="OUT")
     parser.add_argument("--hook-checks", metavar="OUT")
+    parser.add_argument("--below", metavar="OUT")
     parser.add_argument("--part", choices=PARTS)
     args = parser.parse_args()
     try:
@@ -287,6 +366,8 @@ def main():
         write(args.slot_rows, slot_rows(table))
     if args.arguments:
         write(args.arguments, arguments_header(table))
+    if args.below:
+        write(args.below, below_entries(table))
     if args.hook_checks:
         write(args.hook_checks, hook_checks(table))
     if args.wrappers:

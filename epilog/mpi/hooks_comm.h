@@ -51,15 +51,31 @@ struct CommCreateHook {
     if (Comm* comm = find_comm(handle)) {
       parent_comm = comm;
       if (!comm->count_lost) parent = comm->identity;
-      ordinal = comm->created++;
+      ordinal = counter(*comm)++;
     }
+  }
+  // A library between has passed another communicator on.
+  void count_again(MPI_Comm handle) {
+    if (parent_comm != nullptr) --counter(*parent_comm);
+    parent_comm = nullptr;
+    parent = {};
+    ordinal = 0;
+    count(handle);
+  }
+  // What such a library makes for itself counts apart.
+  static std::uint64_t& counter(Comm& comm) {
+    return the_recorder.making_below ? comm.created_below : comm.created;
+  }
+  static unsigned sequence(unsigned function) {
+    return function + (the_recorder.making_below ? static_cast<unsigned>(kMaxFunctions) : 0u);
   }
   bool counts() const { return parent_comm != nullptr && !parent_comm->count_lost; }
   template <class C>
   void take(MPI_Comm handle, unsigned function, C& call) {
     Comm* const comm = handle == MPI_COMM_NULL ? nullptr : adopt_comm(handle, Identity{});
     if (comm == nullptr) return;
-    comm->identity = created_identity(parent, function, ordinal, comm->group, comm->remote);
+    comm->identity =
+        created_identity(parent, sequence(function), ordinal, comm->group, comm->remote);
     if constexpr (C::kOn) {
       const bool cartesian =
           function == args::CartCreate::kFunction || function == args::CartSub::kFunction;
@@ -73,6 +89,7 @@ struct CommCreateHook {
   template <>                                                                \
   struct Hook<args::Args> : CommCreateHook {                                 \
     void before(const args::Args& a) { count(a.parent_argument); }           \
+    void again(const args::Args& a) { count_again(a.parent_argument); }      \
     template <class C>                                                       \
     void after(const args::Args& a, int result, C& call) {                   \
       if (result == MPI_SUCCESS) {                                           \
@@ -111,6 +128,10 @@ struct CommIdupHook : CommCreateHook {
   void before(const A& a) {
     count(a.comm);
   }
+  template <class A>
+  void again(const A& a) {
+    count_again(a.comm);
+  }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     Comm* const comm = result == MPI_SUCCESS ? comm_of(a.comm) : nullptr;
@@ -119,8 +140,8 @@ struct CommIdupHook : CommCreateHook {
         request->id = next_request_id();
         entered = request;
         request->made = a.newcomm;
-        request->identity =
-            created_identity(parent, args::CommIdup::kFunction, ordinal, comm->group, comm->remote);
+        request->identity = created_identity(parent, sequence(args::CommIdup::kFunction), ordinal,
+                                             comm->group, comm->remote);
       }
     } else if (result != MPI_SUCCESS) {
       call.apart([&](C& c) { failed_creation(parent_comm, result, c); });
@@ -145,7 +166,7 @@ struct Hook<args::CommCreateGroup> {
       if (parent != nullptr && group != nullptr && parent->identity.known) {
         IdentityHash key;
         key.add(parent->identity)
-            .add(args::CommCreateGroup::kFunction)
+            .add(CommCreateHook::sequence(args::CommCreateGroup::kFunction))
             .add(static_cast<std::uint32_t>(a.tag));
         for (std::uint32_t i = 0; i < group->count; ++i) key.add(group->ranks[i]);
         IdentityHash with_ordinal = key;
@@ -173,7 +194,7 @@ struct Hook<args::IntercommCreate> {
         const Group* second = comm->remote;
         if (second->ranks[0] < first->ranks[0]) std::swap(first, second);
         IdentityHash key;
-        key.add(args::IntercommCreate::kFunction).add(first->count);
+        key.add(CommCreateHook::sequence(args::IntercommCreate::kFunction)).add(first->count);
         for (std::uint32_t i = 0; i < first->count; ++i) key.add(first->ranks[i]);
         for (std::uint32_t i = 0; i < second->count; ++i) key.add(second->ranks[i]);
         IdentityHash with_ordinal = key;

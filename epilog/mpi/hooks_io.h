@@ -35,6 +35,7 @@ struct Hook<args::FileOpen> : FileTurn {
     parent_comm = find_comm(a.comm);
     if (parent_comm != nullptr) ordinal = kOpenSequence << kFileCallBits | parent_comm->opened;
   }
+  void again(const args::FileOpen& a) { before(a); }
   template <class C>
   void after(const args::FileOpen& a, int result, C& call) {
     Comm* const comm = result == MPI_SUCCESS ? cached_comm(the_recorder, a.comm) : nullptr;

@@ -43,6 +43,13 @@ struct WinCreateHook {
     parent_comm = find_comm(a.comm);
     if (parent_comm != nullptr) ordinal = parent_comm->created++;
   }
+  // A library between has passed another communicator on.
+  template <class A>
+  void again(const A& a) {
+    if (parent_comm != nullptr) --parent_comm->created;
+    ordinal = 0;
+    before(a);
+  }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     Window* window = nullptr;
@@ -50,8 +57,10 @@ struct WinCreateHook {
       Comm* const parent = parent_comm != nullptr ? parent_comm : comm_of(a.comm);
       if (parent != nullptr) {
         const Identity of_parent = parent->count_lost ? Identity{} : parent->identity;
-        window = adopt_window(
-            *a.win, parent, created_identity(of_parent, A::kBase, ordinal, parent->group, nullptr));
+        window = adopt_window(*a.win, parent, Identity{});
+        if (window != nullptr) {
+          window->identity = created_identity(of_parent, A::kBase, ordinal, window->group, nullptr);
+        }
       }
     } else {
       call.apart([&](C& c) { failed_creation(parent_comm, result, c); });

@@ -37,7 +37,7 @@ int kojak_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) 
   need_chain();
   return initialise(
       args::InitThread::kFunction,
-      [&] { return next_MPI_Init_thread(argc, argv, required, provided); }, provided,
+      [&] { return go_on_init_thread(argc, argv, required, provided); }, library_between(),
       __builtin_return_address(0));
 }
 

@@ -70,6 +70,8 @@ Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity) {
   if (mpi::Win_get_group(win, &window->mpi_group) == MPI_SUCCESS)
     window->group = group_of(window->mpi_group);
   if (window->group == nullptr) return destroy(window), nullptr;
+  // Its members are not the communicator's, if a library between made it of another one, unseen.
+  if (comm != nullptr && comm->group != window->group) comm = nullptr;
   window->id = windows++;
   window->comm = comm;
   window->identity = identity;

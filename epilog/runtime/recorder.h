@@ -78,6 +78,8 @@ inline constexpr std::size_t kFunctionWords = kMaxFunctions / 64;
 
 inline constexpr Ticks kNever = ~Ticks{0};
 
+struct BelowNote;
+
 struct alignas(64) Recorder {
   std::byte* cursor;              // where the next record goes
   std::atomic<std::byte*> limit;  // a call may start while cursor <= limit
@@ -110,6 +112,8 @@ struct alignas(64) Recorder {
   // wrapper of the same function.
   std::uint32_t forwarded;            // 1 + that function, or 0
   const CodeRange* forwarder;         // that library
+  BelowNote* below;                   // epilog/mpi/below.h
+  bool making_below;                  // the creation call in hand is not the program's
   bool on_own_stack;                  // own_stack.h
   std::uint32_t outer_regions;        // bit i: ENTER of outer[i] is written
   CallFrame* outer[kMostOuterCalls];  // the outermost first

@@ -1,0 +1,60 @@
+#include "epilog/mpi/below.h"
+
+namespace kojak::measure {
+namespace {
+
+// The innermost note of this thread, if the call that it is about has not been left by a longjmp.
+BelowNote* innermost(Recorder& r, const void* here) {
+  BelowNote* const note = r.below;
+  if (note == nullptr) return nullptr;
+  if (note->frame != nullptr && (r.frame != note->frame || !is_open(r.frame, here))) {
+    r.below = nullptr;
+    return nullptr;
+  }
+  return note;
+}
+
+}  // namespace
+
+BelowCall::BelowCall(unsigned function, MpiFamily family)
+    : note_{function, family, the_recorder.below, the_recorder.frame, BelowNote::kNothing, {}} {
+  the_recorder.below = &note_;
+}
+
+BelowCall::~BelowCall() {
+  Recorder& r = the_recorder;
+  r.below = note_.outer;
+  // Made of calls by their names: what the inner one was about says what the outer one was.
+  BelowNote* const outer = innermost(r, __builtin_frame_address(0));
+  if (outer == nullptr || note_.found == BelowNote::kNothing ||
+      outer->found != BelowNote::kNothing || outer->family != note_.family) {
+    return;
+  }
+  outer->found = BelowNote::kFamily;
+  outer->arguments = note_.arguments;
+}
+
+void note_below(unsigned function, MpiFamily family, const BelowArguments& arguments,
+                const void* caller) {
+  BelowNote* const note = innermost(the_recorder, __builtin_frame_address(0));
+  if (note == nullptr || note->family != family || !the_mpi.is_between(caller)) return;
+  if (note->function == function) {
+    note->found = BelowNote::kFunction;
+  } else if (note->found == BelowNote::kNothing) {
+    note->found = BelowNote::kFamily;
+  } else {
+    return;
+  }
+  note->arguments = arguments;
+}
+
+bool is_own_call_below(unsigned function, const void* caller) {
+  if (!is_live() || the_mpi.between_count == 0 || !the_mpi.is_between(caller)) return false;
+  const BelowNote* note = innermost(the_recorder, __builtin_frame_address(0));
+  for (; note != nullptr; note = note->outer) {
+    if (note->function == function) return false;
+  }
+  return true;
+}
+
+}  // namespace kojak::measure
