@@ -18,6 +18,9 @@ inline constexpr const char* kProcessorStops = "processor.stopped";
 // The level of threads that MPI granted the process: "single", "funneled", "serialized", "multiple".
 inline constexpr const char* kThreads = "mpi.threads";
 
+// Files that stand between the program and MPI, and get its calls: "libwrap.so, libcheck.so".
+inline constexpr const char* kBetween = "mpi.between";
+
 // Counters that ELG_METRICS names and that are not there, and why.
 inline constexpr const char* kNoMetrics = "metrics.missing";
 

@@ -2,6 +2,7 @@
 """Writes mpi_library.h: name and path of the shared library that holds the MPI.
 
   find_mpi_library.py --compiler mpicc --out mpi_library.h
+  find_mpi_library.py --compiler mpicc --print            the path alone
 
 Links an empty program with the MPI's C compiler and looks which of the libraries that it then needs defines
 PMPI_Get_library_version. Both stay null where there is none (a static library).
@@ -30,12 +31,16 @@ inline constexpr const char* kMpiPath = {path};
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", required=True)
-    parser.add_argument("--out", required=True)
+    parser.add_argument("--out")
+    parser.add_argument("--print", action="store_true")
     args = parser.parse_args()
     found = libraries(args.compiler, "empty.c", "int main(void) { return 0; }\n")
     name = defining(found, "PMPI_Get_library_version")
     path = next((f'"{path}"' for other, path in found if f'"{other}"' == name), "nullptr")
-    write(args.out, TEXT.format(name=name, path=path))
+    if args.print:
+        print(path.strip('"'))
+    if args.out:
+        write(args.out, TEXT.format(name=name, path=path))
 
 
 if __name__ == "__main__":

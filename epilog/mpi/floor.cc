@@ -1,12 +1,14 @@
 #include "epilog/mpi/floor.h"
 
 #include "epilog/mpi/args.h"
+#include "epilog/mpi/hooks.h"
 
 namespace kojak::measure {
 
 bool floor_is_there = false;
 Start* start_in_hand = nullptr;
 bool end_in_hand = false;
+bool program_has_ended = false;
 
 namespace {
 
@@ -60,6 +62,10 @@ int pass_init(const F& real) {
   return result;
 }
 
+int call_next_pmpi_finalize() {
+  return reinterpret_cast<int (*)()>(the_mpi.next_pmpi_finalize)();
+}
+
 template <class F>
 int pass_finalize(const F& real) {
   if (passing || another_copy_measures()) return real();
@@ -68,10 +74,27 @@ int pass_finalize(const F& real) {
   const int result = real();
   passing = false;
   past_end = past_end || result == MPI_SUCCESS;
-  if (end_in_hand || !is_live() || result != MPI_SUCCESS) return result;
-  // Out of MPI_Init, where a server stays to the end, or long after MPI_Finalize.
+  return result;
+}
+
+}  // namespace
+
+// MPI_Finalize of a process that stays in MPI_Init to its end.
+struct LastCallBelow : args::Finalize {
+  int call() const { return pass_finalize(call_next_pmpi_finalize); }
+};
+template <>
+struct Hook<LastCallBelow> : Hook<args::Finalize> {};
+
+namespace {
+
+// Out of MPI_Init, or long after MPI_Finalize.
+int finalize_outside(const void* caller) {
   Recorder& r = the_recorder;
   while (r.frame != nullptr) drop_innermost(r, ticks());
+  const int result = program_has_ended ? pass_finalize(call_next_pmpi_finalize)
+                                       : measured(LastCallBelow{}, caller);
+  if (result != MPI_SUCCESS || !is_live()) return result;
   const OwnFrame own(r);
   note_late_libraries(r);
   finish_shutdown();
@@ -114,9 +137,12 @@ int pass_pmpi_init_thread(int* argc, char*** argv, int required, int* provided) 
   });
 }
 
-int pass_pmpi_finalize() {
+int pass_pmpi_finalize(const void* caller) {
   need_chain();
-  return pass_finalize([] { return reinterpret_cast<int (*)()>(the_mpi.next_pmpi_finalize)(); });
+  if (passing || end_in_hand || !is_live() || another_copy_measures()) {
+    return pass_finalize(call_next_pmpi_finalize);
+  }
+  return finalize_outside(caller);
 }
 
 bool can_begin(bool between) {

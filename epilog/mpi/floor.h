@@ -29,7 +29,8 @@ struct Start {
   PlainCall call;         // its region, while it stays open behind PMPI_Init
 };
 extern Start* start_in_hand;
-extern bool end_in_hand;  // MPI_Finalize
+extern bool end_in_hand;        // MPI_Finalize
+extern bool program_has_ended;  // it has called that
 
 // Whether MPI_Init, MPI_Init_thread and MPI_Finalize go through others before PMPI_ is reached.
 bool library_between();
@@ -44,7 +45,7 @@ int go_on_finalize();
 // The same for who calls PMPI_ itself.
 int pass_pmpi_init(int* argc, char*** argv);
 int pass_pmpi_init_thread(int* argc, char*** argv, int required, int* provided);
-int pass_pmpi_finalize();
+int pass_pmpi_finalize(const void* caller);
 
 // Without a floor nothing may stand between. Says why not.
 bool can_begin(bool between);

@@ -26,5 +26,5 @@ int kojak_PMPI_Init_thread(int* argc, char*** argv, int required, int* provided)
 
 KOJAK_WRAPPER int kojak_PMPI_Finalize() __asm__("PMPI_Finalize");
 int kojak_PMPI_Finalize() {
-  return kojak::measure::pass_pmpi_finalize();
+  return kojak::measure::pass_pmpi_finalize(__builtin_return_address(0));
 }

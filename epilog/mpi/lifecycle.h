@@ -16,12 +16,12 @@ namespace kojak::measure {
 
 // Set while the library initialises and from when it ends: Fortran's function may be built on C's,
 // and one of C's on the other.
-inline bool starting = false, ending = false;
+inline bool starting = false;
 
 // `between`: somebody stands between this call and PMPI_Init.
 template <class F>
 int initialise(unsigned function, const F& go_on, bool between, const void* caller) {
-  if (starting || ending || (is_live() && !began_with_session())) return go_on();
+  if (starting || program_has_ended || (is_live() && !began_with_session())) return go_on();
   starting = true;
   if (is_live()) {
     const Ticks enter = ticks();
@@ -45,8 +45,8 @@ int initialise(unsigned function, const F& go_on, bool between, const void* call
 // MPI_Finalize.
 template <class F, class G>
 int finalise(const F& pmpi_call, const G& measured_call) {
-  if (ending || !is_live()) return pmpi_call();
-  ending = true;
+  if (program_has_ended || !is_live()) return pmpi_call();
+  program_has_ended = true;
   if (open_sessions() != 0) keep_own_session();  // MPI_COMM_WORLD's group is gone then
   end_in_hand = true;
   const int result = measured_call();
@@ -61,7 +61,7 @@ int finalise(const F& pmpi_call, const G& measured_call) {
 
 template <class F, class G>
 int initialise_session(const F& pmpi_call, const G& measured_call, const void* caller) {
-  if (starting || (ending && !is_live())) return pmpi_call();
+  if (starting || (program_has_ended && !is_live())) return pmpi_call();
   starting = true;
   int result = MPI_SUCCESS;
   if (is_live()) {
@@ -95,7 +95,7 @@ int finalise_session(const F& pmpi_call, const G& measured_call) {
   note_session_closed();
   const OwnFrame own(the_recorder);
   if (open_sessions() == 0) note_late_libraries(the_recorder);
-  if (open_sessions() == 0 && ending && !began_with_session()) finish_shutdown();
+  if (open_sessions() == 0 && program_has_ended && !began_with_session()) finish_shutdown();
   return result;
 }
 

@@ -162,6 +162,17 @@ static const char* thread_level() {
                                           : "single";
 }
 
+static void note_libraries_between(Recorder& r) {
+  char names[1024] = "";
+  std::size_t length = 0;
+  for (unsigned i = 0; i < the_mpi.between_count && length < sizeof names; ++i) {
+    length += static_cast<std::size_t>(snprintf(names + length, sizeof names - length, "%s%.120s",
+                                                i == 0 ? "" : ", ", the_mpi.between[i].name()));
+  }
+  if (r.trace == nullptr || names[0] == '\0') return;
+  if (make_room_for(r, 8 * kMaxRecord)) define_property(r, run_property::kBetween, names);
+}
+
 static void note_threads(Recorder& r) {
   const char* const name = thread_level();
   if (r.trace == nullptr || name == nullptr) return;
@@ -244,6 +255,7 @@ void finish_startup(unsigned function, const void* caller, PlainCall* open) {
       function, returned, caller,
       [](Recorder& r) {
         note_threads(r);
+        note_libraries_between(r);
         note_unrecorded_functions(r);
       },
       open);

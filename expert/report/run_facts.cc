@@ -71,6 +71,7 @@ std::vector<std::pair<std::string, std::string>> run_facts(const Report& report)
   add("command", by_process(properties, run_property::kCommand));
   add("start", by_process(properties, run_property::kStart));
   add("mpi", by_process(properties, run_property::kMpiLibrary));
+  add("between the program and MPI", by_process(properties, run_property::kBetween));
   add("hosts", hosts_of(report));
   std::size_t processes = 0;
   for (const MachineNode& machine : report.machines()) {

@@ -259,7 +259,7 @@ def other_tool(case):
     case.args.library = f"{case.args.other_tool}:{case.args.library}"
     measured = case.run(True, {"ELG_DIR": case.work / "traces"})
     compare(plain, measured)
-    one_line(measured, "nothing was recorded", "in front")
+    one_line(measured, "nothing is recorded", pathlib.Path(case.args.other_tool).name + " is in front of this library")
 
 
 CASES = {

@@ -29,12 +29,12 @@ std::string folder_of(const std::string& library) {
   return quoted(std::filesystem::path(library).parent_path().string());
 }
 // In front of the MPI's own libraries, which the compiler's wrapper adds. No program refers to the
-// library by a name that its MPI has not, too, so the linker must be told to keep it.
+// library by a name that its MPI has not, too, so the linker must be told to keep it, and what
+// comes behind it: the MPI, and libraries between, all of whose functions are found here.
 std::string shared_libs(const std::string& library) {
   const std::string directory = folder_of(library);
   const std::string name = std::filesystem::path(library).stem().string().substr(3);  // after "lib"
-  return "-L" + directory + " -Wl,-rpath," + directory + " -Wl,--push-state,--no-as-needed -l" +
-         name + " -Wl,--pop-state";
+  return "-L" + directory + " -Wl,-rpath," + directory + " -Wl,--no-as-needed -l" + name;
 }
 std::string static_libs(const std::string& library) {
   const std::string archive = std::filesystem::path(library).replace_extension(".a").string();
