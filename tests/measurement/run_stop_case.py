@@ -206,11 +206,11 @@ def out_of_reach(case):
     for mode in modes:
         case.args.arguments = [mode, str(calls), "16384" if mode == "limit" else str(empty)]
         directory = case.work / f"traces_{mode}"
-        plain = case.run(False)
-        if mode == "root" and case.args.mpi == "mpich" and plain.returncode != 0:
-            print("MPICH itself (4.2) does not come to its end with another root")
-            continue
-        measured = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K"})
+        # UCX ends a program that closes a connection by TCP with another root, measured or not, which MPICH's launcher
+        # tells or does not: MPICH 4.2 gets shared memory alone.
+        memory = {"UCX_TLS": "posix,sysv,self"} if mode == "root" and case.is_mpich_4_1() else {}
+        plain = case.run(False, memory)
+        measured = case.run(True, {"ELG_DIR": directory, "ELG_BUFFER_SIZE": "64K", **memory})
         compare(plain, measured)
         silent(measured)
         if mode != "limit" and "rank 0 is out" not in measured.stdout:
