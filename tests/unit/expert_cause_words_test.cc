@@ -205,8 +205,8 @@ TEST(CauseWords, ARecordedFunctionComputes) {
 }
 
 // relax, which the trace has, calls the barrier of line 12. Rank 1 comes back to it 3 s later than
-// the others: what it does from 3 to 7 is the program's, not relax's, though both calls around it are
-// in relax.
+// the others: what it does from 3 to 7 is the program's, not relax's, though both calls around it
+// are in relax.
 TEST(CauseWords, TimeBetweenTwoCallsOfARecordedFunctionIsNotIts) {
   CalledRun run;
   for (int p = 0; p < kRanks; ++p) run.recorded(p, 2, 3, kRecorded);
