@@ -121,15 +121,25 @@ class StretchPaths {
   }
   // The call path that both calls were made from: the region that the trace has around the stretch,
   // or a function below it that was entered with its calls, since call sites know what called them.
+  // Two calls in a region that was left in between were not made from one.
   CallPathIndex caller_of_both(const Stretch& stretch) const {
     if (stretch.before == kNoCallPath || stretch.after == kNoCallPath) return stretch.path;
     const std::size_t above = parts_.call_paths[stretch.before].parent;
     if (above != parts_.call_paths[stretch.after].parent) return stretch.path;
-    std::size_t at = above;
-    for (std::size_t i = 0; i <= kMostSiteCallers && at != kNone && at != stretch.path; ++i) {
+    return region_around(stretch.before) == stretch.path ? static_cast<CallPathIndex>(above)
+                                                         : stretch.path;
+  }
+  // The region in which the trace has the call: above all functions that were entered with it.
+  std::size_t region_around(CallPathIndex call) const {
+    std::size_t at = call;
+    for (std::size_t i = 0; i < kMostSiteCallers && has_caller(parts_.call_paths[at].site); ++i) {
       at = parts_.call_paths[at].parent;
     }
-    return at == stretch.path ? static_cast<CallPathIndex>(above) : stretch.path;
+    return parts_.call_paths[at].parent;
+  }
+  bool has_caller(CallSiteId site) const {
+    const CallSiteDef* const found = parts_.definitions.call_sites.find(site);
+    return found != nullptr && !is_absent(found->caller);
   }
   CallSiteId site_in(CallPathIndex above, CallPathIndex call) const {
     if (call == kNoCallPath || parts_.call_paths[call].parent != above) {

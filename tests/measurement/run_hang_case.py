@@ -77,6 +77,7 @@ SHMEM_CASES = {
     "wait": ({0: ("shmem_long_wait_until", "a write of any other process to its variable", [1, 2]), 1: OUTSIDE,
               2: IN_SHMEM_BARRIER}, []),
     "lock": ({0: ("shmem_set_lock", "shmem_clear_lock of rank 1", [1]), 1: OUTSIDE, 2: IN_SHMEM_BARRIER}, []),
+    "heap_lock": ({0: ("shmem_set_lock", "shmem_clear_lock of rank 1", [1]), 1: OUTSIDE, 2: IN_SHMEM_BARRIER}, []),
     "broadcast": ({0: ("shmem_broadcast64", "shmem_broadcast64 of rank 1, the root", [1]), 1: OUTSIDE,
                    2: ("shmem_broadcast64", "shmem_broadcast64 of rank 1, the root", [1])}, []),
 }

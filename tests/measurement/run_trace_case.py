@@ -50,6 +50,24 @@ class Case:
         version = re.search(r"Version:\s+(\d+)\.(\d+)", told)
         return version is not None and (int(version[1]), int(version[2])) >= (4, 1)
 
+    def noted(self, name, measured, extra, by_signal):
+        """Runs the program with each process noting how it ended: outcome, rank -> "exit 3"; not if it was killed first.
+        The signals of the launcher count only in the ranks `by_signal`, which end so by themselves."""
+        self.prefix = [self.args.note_status, str(self.work / name)]
+        done = self.run(measured, extra)
+        self.prefix = []
+        ends = {rank: (self.work / f"{name}.{rank}").read_text().strip() for rank in range(self.args.ranks)
+                if (self.work / f"{name}.{rank}").exists()}
+        ends = {rank: end for rank, end in ends.items() if end}  # not those killed while they noted it
+        return done, {rank: end for rank, end in ends.items() if rank in by_signal or end not in ("signal 9", "signal 15")}
+
+    def check_status(self, done, ends):
+        """Where processes died mpirun of MPICH 4.1 and later tells, by chance and measured or not, the number of how one of
+        them ended, of a signal by which it ended the others itself, or 0."""
+        allowed = {0, 9, 15, *(int(end.split()[1]) for end in ends.values())}
+        if done.returncode not in allowed:
+            sys.exit(f"exit status {done.returncode}, not one of {sorted(allowed)}: {ends}\n{done.stderr}")
+
     def command(self, measured, extra=None, program=None, ranks=None, launcher=()):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ELG_") and k != "LD_PRELOAD"}
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static long flag, lock, memory[8];
+static long flag, fixed_lock, memory[8];
 
 static double now(void) {
   struct timespec t;
@@ -19,11 +19,17 @@ int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "barrier";
   shmem_init();
   const int me = shmem_my_pe();
+  const int locks = strcmp(mode, "lock") == 0 || strcmp(mode, "heap_lock") == 0;
+  long* lock = &fixed_lock;
+  if (strcmp(mode, "heap_lock") == 0) {
+    lock = shmem_malloc(sizeof *lock);
+    *lock = 0;
+  }
   static long psync[SHMEM_BCAST_SYNC_SIZE];
   for (int i = 0; i < SHMEM_BCAST_SYNC_SIZE; ++i) psync[i] = SHMEM_SYNC_VALUE;
   shmem_barrier_all();
   const double noted = now();
-  if (me == 1 && strcmp(mode, "lock") == 0) shmem_set_lock(&lock);
+  if (me == 1 && locks) shmem_set_lock(lock);
   shmem_barrier_all();
   char name[32];
   snprintf(name, sizeof name, "ready.%d", me);
@@ -34,7 +40,7 @@ int main(int argc, char** argv) {
     for (;;) usleep(1000);
   }
   if (strcmp(mode, "wait") == 0 && me == 0) shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
-  if (strcmp(mode, "lock") == 0 && me == 0) shmem_set_lock(&lock);
+  if (locks && me == 0) shmem_set_lock(lock);
   if (strcmp(mode, "broadcast") == 0)
     shmem_broadcast64(memory, memory + 4, 1, 1, 0, 0, shmem_n_pes(), psync);
   shmem_barrier_all();

@@ -204,6 +204,21 @@ TEST(CauseWords, ARecordedFunctionComputes) {
   EXPECT_EQ(summary_of(report).find("--sample"), std::string::npos) << summary_of(report);
 }
 
+// relax, which the trace has, calls the barrier of line 12. Rank 1 comes back to it 3 s later than
+// the others: what it does from 3 to 7 is the program's, not relax's, though both calls around it
+// are in relax.
+TEST(CauseWords, TimeBetweenTwoCallsOfARecordedFunctionIsNotIts) {
+  CalledRun run;
+  for (int p = 0; p < kRanks; ++p) run.recorded(p, 2, 3, kRecorded);
+  run.barrier(0, {2.5, 2.5, 2.5});
+  for (int p = 0; p < kRanks; ++p) run.recorded(p, p == 1 ? 7 : 4, 7.5, kRecorded);
+  run.barrier(0, {4.25, 7.25, 4.25});
+  const Report& report = run.analyse_until(9);
+  ASSERT_EQ(report.root_causes()->causes.size(), 1u);
+  EXPECT_NEAR(report.root_causes()->causes[0].longer, 3, 1e-9);
+  EXPECT_EQ(node_above(report, "between MPI_Barrier halo.c:12 and MPI_Barrier halo.c:12"), "prog");
+}
+
 // In a Python script main is a function as others are: it may be left and called again.
 TEST(CauseWords, TheMainOfAScriptMayBeLeft) {
   constexpr int kMain30 = 3, kMain31 = 4, kModule40 = 5;

@@ -138,6 +138,21 @@ TEST(RootCausesOpenMp, NobodyOrTheMasterIsLate) {
   EXPECT_NEAR(found.causes.causes[0].longer, 1, kOmpNear);
 }
 
+// Where a region came before, the master is late between two barriers in parallel regions, which it
+// left in between: what it did then stays main's, and of those 3 s, [2, 5], the regions get none.
+TEST(RootCausesOpenMp, TheMasterIsLateBetweenTwoRegions) {
+  TeamScript s(1);
+  s.parallel(0, {1, 1, 2, 1, 2});
+  s.parallel(0, {4, 5, 7, 4, 6});
+  const CauseScript::Found found = s.finish(10);
+  EXPECT_NEAR(found.computing(0), 1, kOmpNear);
+  ASSERT_EQ(found.causes.causes.size(), 1u);
+  const auto node = found.nodes.find("between ibarrier and ibarrier");
+  ASSERT_NE(node, found.nodes.end());
+  EXPECT_EQ(node->second.parent, "main");
+  EXPECT_NEAR(node->second.time[0], 3, kOmpNear);
+}
+
 // Both processes make their teams at 4 and both threads compute 2 s, but the worker of process 1
 // starts at 7: its master waits [6, 9]. The masters then meet in a fence, entered at 6 and 9:
 // process 0 waits 3 s for the master of process 1, which did nothing longer but wait. All 6 s are
