@@ -22,13 +22,6 @@
 
 namespace kojak::measure {
 
-// What a Recording defines objects by.
-inline bool define_object(Recorder& r, Comm& comm) {
-  return define_comm(r, comm);
-}
-inline bool define_object(Recorder& r, Window& window) {
-  return define_window(r, window);
-}
 KOJAK_INLINED inline bool use_group(Recording& call, Group& group) {
   return defined_here(call.r, group.defined_as_comm) ||
          call.with_recorder([&] { return define_group_comm(call.r, group); });
