@@ -23,13 +23,6 @@
 
 namespace kojak::measure {
 
-// What a Recording defines objects by.
-inline bool define_object(Recorder& r, Comm& comm) {
-  return define_comm(r, comm);
-}
-inline bool define_object(Recorder& r, Window& window) {
-  return define_window(r, window);
-}
 KOJAK_INLINED inline bool use_group(Recording& call, Group& group) {
   return defined_here(call.r, group.defined_as_comm) ||
          call.with_recorder([&] { return define_group_comm(call.r, group); });
@@ -45,13 +38,19 @@ concept HasIntForm = requires {
 template <HasIntForm A>
 struct Hook<A> : Hook<typename A::IntForm> {};
 
+// What hooks look at of a call: its arguments, and not how it is made.
+template <class A>
+KOJAK_INLINED inline A& arguments_of(A& a) {
+  return a;
+}
+
 template <class A>
 concept HasBefore = requires(Hook<A> hook, A& a) {
-  hook.before(a);
+  hook.before(arguments_of(a));
 };
 template <class A>
 concept HasAfter = requires(Hook<A> hook, A& a, typename A::Result result, Silent& call) {
-  hook.after(a, result, call);
+  hook.after(arguments_of(a), result, call);
 };
 // Its hook records itself how such a call failed: each class of errors that its statuses tell of.
 template <class A>
@@ -63,9 +62,9 @@ inline constexpr bool kHooked = HasBefore<A> || HasAfter<A>;
 
 template <class A, class H>
 KOJAK_INLINED inline void run_before(H& hook, A& a) {
-  if constexpr (requires { hook.before(a); }) {
+  if constexpr (requires { hook.before(arguments_of(a)); }) {
     const BookkeepingLock lock;
-    hook.before(a);
+    hook.before(arguments_of(a));
   }
 }
 
@@ -109,9 +108,9 @@ KOJAK_INLINED inline typename A::Result unrecorded(A& a, CallFrame* frame) {
   run_before(hook, a);
   const typename A::Result result = called(a, frame, hook);
   Silent silent;
-  if constexpr (requires { hook.after(a, result, silent); }) {
+  if constexpr (requires { hook.after(arguments_of(a), result, silent); }) {
     const BookkeepingLock lock;
-    hook.after(a, result, silent);
+    hook.after(arguments_of(a), result, silent);
   }
   return result;
 }
@@ -119,9 +118,10 @@ KOJAK_INLINED inline typename A::Result unrecorded(A& a, CallFrame* frame) {
 template <class A>
 KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId region,
                                                  CallFrame& frame) {
+  using Arguments = std::remove_reference_t<decltype(arguments_of(a))>;
   Hook<A> hook;
   run_before(hook, a);
-  constexpr bool kNoted = (A::kBlocks || A::kBegins) && Notable<A, Hook<A>>;
+  constexpr bool kNoted = (A::kBlocks || A::kBegins) && Notable<Arguments, Hook<A>>;
   constexpr bool kEnters = A::kBlocks || A::kBegins;
   constexpr bool kInNote = kNoted || A::kBegins;
   bool entered = A::kBlocks;
@@ -136,7 +136,8 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
       put_noted(noted, Enter{r.lid, Seconds{0}, region});
     noted += kNotedEnter;
   }
-  std::conditional_t<kNoted, OpenCall<A, Hook<A>>, NoOpenCall> open(a, hook, r, noted, again);
+  std::conditional_t<kNoted, OpenCall<Arguments, Hook<A>>, NoOpenCall> open(arguments_of(a), hook,
+                                                                            r, noted, again);
   read_at_enter(r);
   const Ticks entered_at = ticks();
   if constexpr (A::kBlocks) {
@@ -165,9 +166,9 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
     if (result != MPI_SUCCESS) [[unlikely]]
       call.apart([result](Recording& c) { record_failure(c, result); });
   }
-  if constexpr (requires { hook.after(a, result, call); }) {
+  if constexpr (requires { hook.after(arguments_of(a), result, call); }) {
     const BookkeepingLock lock;
-    hook.after(a, result, call);
+    hook.after(arguments_of(a), result, call);
   } else {
     call.leave();
   }

@@ -1,6 +1,7 @@
 #include "epilog/mpi/comm.h"
 
 #include "epilog/mpi/state.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/session.h"
 
 namespace kojak::measure {
@@ -120,10 +121,12 @@ Comm* comm_of(MPI_Comm comm) {
 }
 
 Comm* adopt_comm(MPI_Comm handle, const Identity& identity) {
-  int inter = 0;
-  mpi::Comm_test_inter(handle, &inter);
-  return make_comm(handle, local_group_of(handle), inter != 0 ? remote_group_of(handle) : nullptr,
-                   identity);
+  return on_own_stack([&] {
+    int inter = 0;
+    mpi::Comm_test_inter(handle, &inter);
+    return make_comm(handle, local_group_of(handle), inter != 0 ? remote_group_of(handle) : nullptr,
+                     identity);
+  });
 }
 
 Comm* forget_comm(MPI_Comm handle) {

@@ -40,7 +40,10 @@ bool write_comm(Recorder& r, Comm& comm) {
 
 bool define_comm(Recorder& r, Comm& comm) {
   if (known_here(r, comm.defined, ObjectKind::kComm, comm.id)) return true;
-  return on_own_stack([&] { return write_comm(r, comm); });
+  return on_own_stack([&] {
+    know_here(r, ObjectKind::kComm, comm.id);
+    return write_comm(r, comm);
+  });
 }
 
 namespace {
@@ -92,7 +95,10 @@ bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
 
 bool define_window(Recorder& r, Window& window) {
   if (known_here(r, window.defined, ObjectKind::kWindow, window.id)) return true;
-  return on_own_stack([&] { return write_window(r, window); });
+  return on_own_stack([&] {
+    know_here(r, ObjectKind::kWindow, window.id);
+    return write_window(r, window);
+  });
 }
 
 }  // namespace kojak::measure

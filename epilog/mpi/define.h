@@ -13,6 +13,13 @@ namespace kojak::measure {
 
 bool define_comm(Recorder& r, Comm& comm);
 bool define_window(Recorder& r, Window& window);
+// What a Recording (runtime/call.h) defines objects by.
+inline bool define_object(Recorder& r, Comm& comm) {
+  return define_comm(r, comm);
+}
+inline bool define_object(Recorder& r, Window& window) {
+  return define_window(r, window);
+}
 
 // The Cartesian topology of a new communicator, and where this process stands in it. None if it has
 // too many dimensions for a record.

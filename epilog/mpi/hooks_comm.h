@@ -7,6 +7,7 @@
 
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/run_file.h"
 
 namespace kojak::measure {
@@ -72,6 +73,10 @@ struct CommCreateHook {
   bool counts() const { return parent_comm != nullptr && !parent_comm->count_lost; }
   template <class C>
   void take(MPI_Comm handle, unsigned function, C& call) {
+    on_own_stack([&] { take_here(handle, function, call); });
+  }
+  template <class C>
+  void take_here(MPI_Comm handle, unsigned function, C& call) {
     Comm* const comm = handle == MPI_COMM_NULL ? nullptr : adopt_comm(handle, Identity{});
     if (comm == nullptr) return;
     comm->identity =
@@ -85,25 +90,26 @@ struct CommCreateHook {
     }
   }
 };
-#define KOJAK_CREATES(Args, parent_argument, new_argument)                   \
-  template <>                                                                \
-  struct Hook<args::Args> : CommCreateHook {                                 \
-    void before(const args::Args& a) { count(a.parent_argument); }           \
-    void again(const args::Args& a) { count_again(a.parent_argument); }      \
-    template <class C>                                                       \
-    void after(const args::Args& a, int result, C& call) {                   \
-      if (result == MPI_SUCCESS) {                                           \
-        take(*a.new_argument, args::Args::kFunction, call);                  \
-      } else {                                                               \
-        call.apart([&](C& c) { failed_creation(parent_comm, result, c); });  \
-      }                                                                      \
-      if constexpr (C::kOn) {                                                \
-        if (result == MPI_SUCCESS && counts()) {                             \
-          record_group_call(call, *parent_comm, kCreationSequence, ordinal); \
-        }                                                                    \
-        call.leave();                                                        \
-      }                                                                      \
-    }                                                                        \
+#define KOJAK_CREATES(Args, parent_argument, new_argument)                                 \
+  template <>                                                                              \
+  struct Hook<args::Args> : CommCreateHook {                                               \
+    void before(const args::Args& a) { count(a.parent_argument); }                         \
+    void again(const args::Args& a) { count_again(a.parent_argument); }                    \
+    template <class C>                                                                     \
+    void after(const args::Args& a, int result, C& call) {                                 \
+      if (result == MPI_SUCCESS) {                                                         \
+        take(*a.new_argument, args::Args::kFunction, call);                                \
+      } else {                                                                             \
+        call.apart([&](C& c) { failed_creation(parent_comm, result, c); });                \
+      }                                                                                    \
+      if constexpr (C::kOn) {                                                              \
+        if (result == MPI_SUCCESS && counts()) {                                           \
+          on_own_stack(                                                                    \
+              [&] { record_group_call(call, *parent_comm, kCreationSequence, ordinal); }); \
+        }                                                                                  \
+        call.leave();                                                                      \
+      }                                                                                    \
+    }                                                                                      \
   };
 KOJAK_CREATES(CommCreate, comm, newcomm)
 KOJAK_CREATES(CommDup, comm, newcomm)

@@ -6,6 +6,7 @@
 
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
+#include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
 
@@ -39,20 +40,30 @@ KOJAK_INLINED inline void record_receive(Recording& call, Comm& comm, std::uint3
                      static_cast<Tag>(tag), received});
 }
 
-// A message arrived: what the status says of it. Nothing if it was from nobody.
+// From whom the message of a status is, absent if from nobody.
+inline std::uint32_t source_of(const Comm* comm, const MPI_Status& status) {
+  return comm == nullptr || status.MPI_SOURCE < 0 ? kAbsent : comm->peer(status.MPI_SOURCE);
+}
+// A message arrived. Without `status` nobody knows its size: 0 bytes are recorded.
+template <class C>
+KOJAK_INLINED inline void received_from(C& call, Comm& comm, std::uint32_t peer, std::uint32_t tag,
+                                        const MPI_Status* status, std::uint32_t request) {
+  count_message(comm, peer, tag, true);
+  if constexpr (C::kOn) {
+    MPI_Count bytes = 0;
+    if (status != nullptr && mpi::Get_elements_x(status, MPI_BYTE, &bytes) != MPI_SUCCESS)
+      bytes = 0;
+    record_receive(call, comm, peer, tag, bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes),
+                   request);
+  }
+}
+// What the status says of it. Nothing if it was from nobody.
 template <class C>
 KOJAK_INLINED inline void received(C& call, Comm* comm, const MPI_Status& status,
                                    std::uint32_t request) {
-  if (comm == nullptr || status.MPI_SOURCE < 0) return;
-  const std::uint32_t peer = comm->peer(status.MPI_SOURCE);
+  const std::uint32_t peer = source_of(comm, status);
   if (peer == kAbsent) return;
-  const auto tag = static_cast<std::uint32_t>(status.MPI_TAG);
-  count_message(*comm, peer, tag, true);
-  if constexpr (C::kOn) {
-    MPI_Count bytes = 0;
-    if (mpi::Get_elements_x(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0) bytes = 0;
-    record_receive(call, *comm, peer, tag, static_cast<std::uint64_t>(bytes), request);
-  }
+  received_from(call, *comm, peer, static_cast<std::uint32_t>(status.MPI_TAG), &status, request);
 }
 
 // A receive that failed has taken its message: that was longer than the buffer.
@@ -156,7 +167,7 @@ struct Hook<args::Recv> : OwnStatus {
     if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL) {
       received(call, cached_comm(the_recorder, a.comm), *a.status, kNoRequest);
     } else if (result != MPI_SUCCESS) [[unlikely]] {
-      call.apart([&](C& c) { truncated(c, result, a); });
+      call.apart([&](C& c) { on_own_stack([&] { truncated(c, result, a); }); });
     }
     if constexpr (C::kOn) call.leave();
   }
@@ -227,7 +238,7 @@ struct SendrecvHook : OwnStatus {
       send_half(a, comm, call);
       if (a.source != MPI_PROC_NULL) received(call, comm, *a.status, kNoRequest);
     } else {
-      call.apart([&](C& c) { failed(a, result, c); });
+      call.apart([&](C& c) { on_own_stack([&] { failed(a, result, c); }); });
     }
     if constexpr (C::kOn) call.leave();
   }

@@ -26,11 +26,13 @@ inline bool was_cancelled(const Request& request, const MPI_Status* status) {
 
 // A communicator made by MPI_Comm_idup is there from now on.
 inline void made_communicator(Request& request, Recording* call) {
-  Comm* const comm = *request.made == MPI_COMM_NULL ? nullptr : find_comm(*request.made);
-  Comm* const made = comm != nullptr || *request.made == MPI_COMM_NULL
-                         ? comm
-                         : adopt_comm(*request.made, request.identity);
-  if (made != nullptr && call != nullptr) call->use(*made);
+  on_own_stack([&request, call] {
+    const MPI_Comm handle = *request.made;
+    if (handle == MPI_COMM_NULL) return;
+    Comm* made = find_comm(handle);
+    if (made == nullptr) made = adopt_comm(handle, request.identity);
+    if (made != nullptr && call != nullptr) call->use(*made);
+  });
 }
 
 inline void record_completion(Recording& call, const Request& request, Byte kind) {
@@ -53,18 +55,18 @@ inline bool tells_message(const Request& request, const MPI_Status& status) {
 #endif
   return true;
 }
-// The message is then the one that was asked for, of unknown size (0 bytes are recorded); from any
-// source or with any tag nobody knows which one it was, as with a freed receive.
+// A receive got a message. Without `status` it is the one that was asked for, of unknown size; from
+// any source or with any tag nobody knows which one it was, as with a freed receive.
 template <class C>
-void received_untold(C& call, const Request& request) {
-  const bool known = request.peer != kAbsent && request.tag != kAbsent && request.comm != nullptr;
-  if (known) count_message(*request.comm, request.peer, request.tag, true);
-  if constexpr (C::kOn) {
-    if (known) {
-      record_receive(call, *request.comm, request.peer, request.tag, 0, request.id);
-    } else {
+KOJAK_INLINED inline void received_by(C& call, const Request& request, const MPI_Status* status) {
+  const std::uint32_t peer = status != nullptr ? source_of(request.comm, *status) : request.peer;
+  const std::uint32_t tag =
+      status != nullptr ? static_cast<std::uint32_t>(status->MPI_TAG) : request.tag;
+  if (request.comm != nullptr && peer != kAbsent && tag != kAbsent) {
+    received_from(call, *request.comm, peer, tag, status, request.id);
+  } else if constexpr (C::kOn) {
+    if (status == nullptr)
       call.event(MpiRequestFreed{call.r.lid, call.exit, static_cast<RequestId>(request.id)});
-    }
   }
 }
 
@@ -83,11 +85,7 @@ void report(Request& request, const MPI_Status* status, C& call) {
     }
   }
   if (request.kind == RequestKind::kReceive && !cancelled && status != nullptr) {
-    if (tells_message(request, *status)) {
-      received(call, request.comm, *status, request.id);
-    } else {
-      received_untold(call, request);
-    }
+    received_by(call, request, tells_message(request, *status) ? status : nullptr);
   } else if (request.kind == RequestKind::kCommDup) {
     made_communicator(request, recording);
   }
@@ -178,7 +176,7 @@ template <class C>
     if constexpr (C::kOn) {
       if (!call.room(kMaxRecord)) return;
     }
-    received_untold(call, *request);
+    received_by(call, *request, nullptr);
   }
   delete_request(request);
 }

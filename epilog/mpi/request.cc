@@ -34,7 +34,7 @@ Request* take_unused() {
 }
 
 // What the open call holds of this handle is claimed.
-void claim_for(ArrayCall& call, Word key, Request* head) {
+[[gnu::noinline]] void claim_for(ArrayCall& call, Word key, Request* head) {
   std::size_t held = 0;
   for (std::size_t i = 0; i < call.count; ++i) held += word(call.handles[i]) == key;
   for (Request* r = head; r != nullptr && held != 0; r = r->next) {

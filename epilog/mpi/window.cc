@@ -1,6 +1,7 @@
 #include "epilog/mpi/window.h"
 
 #include "epilog/format/field_values.h"
+#include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
 
@@ -51,20 +52,7 @@ Window* known_window(MPI_Win win) {
   return found == nullptr ? nullptr : *found;
 }
 
-}  // namespace
-
-Window* find_window(MPI_Win win) {
-  Window* const found = known_window(win);
-  return found == nullptr || found->count_lost ? nullptr : found;
-}
-
-Window* window_of(MPI_Win win) {
-  Window* const found = known_window(win);
-  if (found == nullptr) return adopt_window(win, nullptr, Identity{});
-  return found->count_lost ? nullptr : found;
-}
-
-Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity) {
+Window* make_window(MPI_Win win, Comm* comm, const Identity& identity) {
   auto* window = create<Window>();
   if (window == nullptr) return nullptr;
   if (mpi::Win_get_group(win, &window->mpi_group) == MPI_SUCCESS)
@@ -83,6 +71,23 @@ Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity) {
   if (live_windows != nullptr) live_windows->previous = window;
   live_windows = window;
   return window;
+}
+
+}  // namespace
+
+Window* find_window(MPI_Win win) {
+  Window* const found = known_window(win);
+  return found == nullptr || found->count_lost ? nullptr : found;
+}
+
+Window* window_of(MPI_Win win) {
+  Window* const found = known_window(win);
+  if (found == nullptr) return adopt_window(win, nullptr, Identity{});
+  return found->count_lost ? nullptr : found;
+}
+
+Window* adopt_window(MPI_Win win, Comm* comm, const Identity& identity) {
+  return on_own_stack([&] { return make_window(win, comm, identity); });
 }
 
 Window* forget_window(MPI_Win win) {

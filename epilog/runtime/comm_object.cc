@@ -23,22 +23,27 @@ bool identity(Recorder& r, std::uint32_t cid, const Identity& id, unsigned flags
                       static_cast<Flags>(flags | (id.known ? 0u : kIdentityUnknown))});
 }
 
+std::uint64_t key_of(ObjectKind kind, std::uint32_t id) {
+  return static_cast<std::uint64_t>(kind) << 32 | id;
+}
+
 }  // namespace
 
 bool known_here(Recorder& r, std::atomic<std::uint64_t>& defined, ObjectKind kind,
                 std::uint32_t id) {
   if (r.thread_bit != 0)
     return (defined.fetch_or(r.thread_bit, std::memory_order_relaxed) & r.thread_bit) != 0;
-  const std::uint64_t key = static_cast<std::uint64_t>(kind) << 32 | id;
-  if (r.trace->defined.find(key) != nullptr) return true;
-  r.trace->defined.set(key, true);
-  return false;
+  return r.trace->defined.find(key_of(kind, id)) != nullptr;
+}
+void know_here(Recorder& r, ObjectKind kind, std::uint32_t id) {
+  if (r.thread_bit == 0) r.trace->defined.set(key_of(kind, id), true);
 }
 
 bool define_group_comm(Recorder& r, Group& group) {
   if (group.as_comm == kAbsent) group.as_comm = next_comm_id();
   if (known_here(r, group.defined_as_comm, ObjectKind::kGroupComm, group.id)) return true;
   return on_own_stack([&] {
+    know_here(r, ObjectKind::kGroupComm, group.id);
     const auto cid = static_cast<CommId>(group.as_comm);
     return define_group(r, group) &&
            write_definition(r, MpiCommRef{cid, static_cast<GroupId>(group.id)}) &&
@@ -64,7 +69,10 @@ bool write_members(Recorder& r, CommObject& comm) {
 
 bool define_members(Recorder& r, CommObject& comm) {
   if (known_here(r, comm.defined, ObjectKind::kComm, comm.id)) return true;
-  return on_own_stack([&] { return write_members(r, comm); });
+  return on_own_stack([&] {
+    know_here(r, ObjectKind::kComm, comm.id);
+    return write_members(r, comm);
+  });
 }
 
 bool write_collectives(Recorder& r, CommObject& comm, Seconds time) {

@@ -32,9 +32,10 @@ KOJAK_INLINED inline bool defined_here(const Recorder& r,
 }
 
 enum class ObjectKind : std::uint64_t { kGroup, kGroupComm, kComm, kWindow };
-// Whether this thread's file defines it; it is taken to from now on.
+// Whether this thread's file defines it. If not, who asks does it now, and says so by know_here().
 bool known_here(Recorder& r, std::atomic<std::uint64_t>& defined, ObjectKind kind,
                 std::uint32_t id);
+void know_here(Recorder& r, ObjectKind kind, std::uint32_t id);
 
 // Group, communicator, identity and remote group. Makes its own room. False: recording stopped.
 bool define_members(Recorder& r, CommObject& comm);

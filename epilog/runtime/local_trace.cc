@@ -715,16 +715,26 @@ void settle_note(Recorder& r) {
 
 void enter_open_calls(Recorder& r) {
   if (r.trace == nullptr || the_session.stopped) return;
-  for (std::uint32_t i = 0; i < r.outer_calls; ++i) enter_now(r, *r.outer[i], 1u << i);
-  put_noted_call(r);
+  bool all = r.note->size == 0;
+  for (std::uint32_t i = 0; i < r.outer_calls; ++i) {
+    const CallFrame::Trace trace = r.outer[i]->trace;
+    all = all && (trace == CallFrame::Trace::kNothing || trace == CallFrame::Trace::kHoldsCalls);
+  }
+  if (all) return;
+  on_own_stack([&r] {
+    for (std::uint32_t i = 0; i < r.outer_calls; ++i) enter_now(r, *r.outer[i], 1u << i);
+    put_noted_call(r);
+  });
 }
 
 void drop_innermost(Recorder& r, Ticks at) {
   if (r.open_region) {
-    std::byte* const p = put_noted_enter(r, r.cursor);
-    drop_note(*r.note);
-    r.last = at;
-    publish(r, put(r, p, Exit{r.lid, record_time(at)}));
+    on_own_stack([&r, at] {
+      std::byte* const p = put_noted_enter(r, r.cursor);
+      drop_note(*r.note);
+      r.last = at;
+      publish(r, put(r, p, Exit{r.lid, record_time(at)}));
+    });
   }
   leave_innermost(r);
   r.forwarded = 0;

@@ -147,34 +147,61 @@ constexpr SignalSet set_of(int signal) {
 constexpr SignalSet kBlocked = ~(set_of(SIGSEGV) | set_of(SIGBUS) | set_of(SIGFPE) |
                                  set_of(SIGILL) | set_of(SIGTRAP) | set_of(SIGSYS));
 
-SignalSet exchange_mask(const SignalSet& mask) {
-  SignalSet before = 0;
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
+// What the thread gets back at the end. It lies at the top of our stack: each byte of the caller's
+// counts.
+struct alignas(16) Before {
+  SignalSet mask;
+  int cancel;
+  int error;
+};
+void set_mask(const SignalSet& mask, SignalSet* before) {
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, before, sizeof mask);
+}
+
+// Nullptr without memory.
+[[gnu::noinline]] Before* begin() {
+  const int error = errno;
+  std::byte* const stack = take_stack();
+  if (stack == nullptr) return nullptr;
+  auto* const before = reinterpret_cast<Before*>(stack + kSize - sizeof(Before));
+  before->error = error;
+  set_mask(kBlocked, &before->mask);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before->cancel);
+  the_recorder.on_own_stack = true;
   return before;
+}
+[[gnu::noinline]] void end(Before* before) {
+  the_recorder.on_own_stack = false;
+  pthread_setcancelstate(before->cancel, nullptr);
+  const SignalSet mask = before->mask;
+  const int error = before->error;
+  give_back(reinterpret_cast<std::byte*>(before) + sizeof(Before) - kSize);
+  set_mask(mask, nullptr);  // last: a handler may leave us
+  errno = error;
+}
+
+[[gnu::cold, gnu::noinline]] void run_here(Work work, void* data) {
+  const int error = errno;
+  SignalSet mask = 0;
+  int cancel = 0;
+  set_mask(kBlocked, &mask);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+  work(data);
+  pthread_setcancelstate(cancel, nullptr);
+  set_mask(mask, nullptr);
+  errno = error;
 }
 
 }  // namespace
 
 void run_on_own_stack(Work work, void* data) {
-  Recorder& r = the_recorder;
-  if (r.on_own_stack) return work(data);
-  const int error = errno;
-  const SignalSet mask = exchange_mask(kBlocked);
-  int cancel = 0;
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  if (std::byte* const stack = take_stack()) {
-    r.on_own_stack = true;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    kojak_call_on_stack(work, data, stack + kSize);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    r.on_own_stack = false;
-    give_back(stack);
-  } else {
-    work(data);
-  }
-  pthread_setcancelstate(cancel, nullptr);
-  exchange_mask(mask);
-  errno = error;
+  if (the_recorder.on_own_stack) return work(data);
+  Before* const before = begin();
+  if (before == nullptr) return run_here(work, data);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  kojak_call_on_stack(work, data, before);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  end(before);
 }
 
 #else

@@ -17,16 +17,24 @@ namespace kojak::measure {
 using Work = void (*)(void* data);
 void run_on_own_stack(Work work, void* data);
 
+// Little is on the caller's stack: f and what it returns lie there together, once.
 template <class F>
-auto on_own_stack(F&& f) -> decltype(f()) {
+auto on_own_stack(F f) -> decltype(f()) {
   using Result = decltype(f());
   if constexpr (std::is_void_v<Result>) {
-    run_on_own_stack([](void* data) { (*static_cast<std::remove_reference_t<F>*>(data))(); },
-                     const_cast<void*>(static_cast<const void*>(std::addressof(f))));
+    run_on_own_stack([](void* data) { (*static_cast<F*>(data))(); }, std::addressof(f));
   } else {
-    Result result{};
-    on_own_stack([&] { result = f(); });
-    return result;
+    struct Data {
+      F f;
+      Result result;
+    } data{f, Result{}};
+    run_on_own_stack(
+        [](void* p) {
+          auto& d = *static_cast<Data*>(p);
+          d.result = d.f();
+        },
+        &data);
+    return data.result;
   }
 }
 

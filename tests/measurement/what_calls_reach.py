@@ -2,7 +2,7 @@
 """What a recorded call reaches in the measurement library: no arithmetic with floating-point numbers, and little of
 the caller's stack.
 
-  what_calls_reach.py --objdump OBJDUMP [--most BYTES] [--most-fortran BYTES] [--list] LIBRARY...
+  what_calls_reach.py --objdump OBJDUMP [--most BYTES] [--list] LIBRARY...
 
 Disassembles each library (x86-64) and follows its direct calls from every function that the program, or a library
 of its, can reach: all that is exported, and what only pointers lead to.
@@ -11,10 +11,9 @@ Floating point: an instruction that computes, compares or converts sets flags of
 function must be reached through one only that keeps the program's state (epilog/runtime/program_floats.h), which is
 told by the instruction that gives it back, ldmxcsr. Copies are no matter.
 
-Stack: what the tables for unwinding say that functions push and reserve, added up along the deepest chain of calls;
-run_on_own_stack() ends a chain,
-and so do calls of other libraries. What starts and ends MPI or SHMEM is left out, since that needs far more of the
-stack itself. A call from Fortran may take more: what it hands to C's hooks lies there, too.
+Stack: what the tables for unwinding say that functions push and reserve, added up along the deepest chain of calls.
+What runs on a stack of our own is called by pointer, which ends a chain, and so do calls of other libraries. What
+starts and ends MPI or SHMEM is left out, since that needs far more of the stack itself.
 """
 
 import argparse
@@ -27,12 +26,11 @@ COMPUTES = re.compile(
     r"|v?cvt\w+$|v?(add|sub|mul|div)[sp][sd]\w*$"
     r"|f(i?add|i?sub|i?mul|i?div|sub|div)\w*$|f(i?ld|i?st|ild|bld|bstp)\w*$|fu?com\w*$"
     r"|f(chs|abs|sqrt|prem1?|yl2xp?1?|2xm1|patan|ptan|scale|rndint|sin|cos|sincos)$")
-# What belongs to the state, and copies of a long double and constants.
-STATE = re.compile(r"f(n?stenv|ldenv|n?stcw|ldcw|n?stsw|n?clex|n?init|ldt|stpt|ldz|ld1)$")
+# What belongs to the state, and copies of a long double, also from the stack of registers, and constants.
+STATE = re.compile(r"f(n?stenv|ldenv|n?stcw|ldcw|n?stsw|n?clex|n?init|ldt|stpt?|ldz|ld1)$")
 KEEPS = "ldmxcsr"
 # Functions of the C library that compute.
 COMPUTING_CALLS = {"strtod", "strtof", "strtold", "atof", "ldexp", "frexp", "pow", "exp", "log", "floor", "ceil"}
-OWN_STACK = "kojak::measure::run_on_own_stack("
 # Start and end, whatever they are called in Fortran, and what they have called. What runs Python has a stack for it.
 LEFT_OUT = re.compile(
     r"p?mpi_(init|finalize|session_init|session_finalize)|kojak_MPI_(Init|Finalize|Session)|shmem_(init|finalize)"
@@ -170,8 +168,6 @@ class Stacks:
             return 0, []  # a recursion, whose depth only the program knows
         function = self.functions[name]
         deepest = (function.frame, [name])
-        if self.names.get(name, name).startswith(OWN_STACK):
-            return deepest
         # Where it jumps to another function its frame is gone, or is that one's, too.
         for callees, frame in ((function.calls, function.frame), (function.jumps, 0)):
             for callee in sorted(callees):
@@ -188,7 +184,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--objdump", default="objdump")
     parser.add_argument("--most", type=int, default=1024, help="bytes of the caller's stack (default: 1024)")
-    parser.add_argument("--most-fortran", type=int, default=1792, help="the same of a Fortran call (default: 1792)")
     parser.add_argument("--list", action="store_true", help="print the deepest chains of all")
     parser.add_argument("libraries", nargs="+")
     args = parser.parse_args()
@@ -208,8 +203,7 @@ def main():
         depths = sorted(((stacks.depth(root), root) for root in roots
                          if not LEFT_OUT.search(names[root]) and not ON_OWN_STACK.match(names[root])), reverse=True)
         for (depth, chain), root in depths[:20] if args.list else depths:
-            fortran = any("_in_fortran" in names[name] for name in chain)
-            good = depth <= (args.most_fortran if fortran else args.most)
+            good = depth <= args.most
             if good and not args.list:
                 continue
             bad = bad or not good

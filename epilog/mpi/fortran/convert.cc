@@ -4,10 +4,12 @@ namespace kojak::measure::fortran {
 namespace {
 
 Block* unused_blocks = nullptr;
+constexpr std::size_t kLeast = 1024;  // so that most never grow
 
 }  // namespace
 
 Block* take_block(std::size_t size) {
+  if (size < kLeast) size = kLeast;
   const BookkeepingLock lock;
   Block* const block = unused_blocks != nullptr ? unused_blocks : create<Block>();
   if (block == nullptr) return nullptr;

@@ -137,7 +137,8 @@ class OutIndex {
   int c_ = MPI_UNDEFINED;
 };
 
-// Memory for the length of one call, which later ones get again.
+// Memory for the length of one call, which later ones get again. It is not on the caller's stack,
+// of which there may be little.
 struct Block {
   std::byte* data = nullptr;
   std::size_t size = 0;
@@ -154,23 +155,16 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
-    if (far_ != nullptr) give_back(far_);
+    if (block_ != nullptr) give_back(block_);
   }
   bool resize(int count) {  // once
-    size_ = count > 0 ? static_cast<std::size_t>(count) : 0;
-    if (size_ <= kNear) return true;
-    far_ = take_block(size_ * sizeof(T));
-    return far_ != nullptr;
+    block_ = take_block(count > 0 ? static_cast<std::size_t>(count) * sizeof(T) : 0);
+    return block_ != nullptr;
   }
-  T* data() { return far_ != nullptr ? reinterpret_cast<T*>(far_->data) : near_; }
-  std::size_t size() const { return size_; }
+  T* data() { return block_ != nullptr ? reinterpret_cast<T*>(block_->data) : nullptr; }
 
  private:
-  // On the caller's stack, of which there may be little.
-  static constexpr std::size_t kNear = 96 / sizeof(T);
-  T near_[kNear];
-  Block* far_ = nullptr;
-  std::size_t size_ = 0;
+  Block* block_ = nullptr;
 };
 
 #if defined(MPICH)
@@ -253,9 +247,9 @@ class Indices {
  public:
   Indices(void* user, const void* count, Interface interface)
       : user_(static_cast<const MPI_Fint*>(user)), interface_(interface) {
-    if constexpr (kUsed) ok_ = c_.resize(*static_cast<const MPI_Fint*>(count));
+    if constexpr (kUsed) (void)c_.resize(*static_cast<const MPI_Fint*>(count));
   }
-  bool ok() const { return ok_; }
+  bool ok() { return !kUsed || c_.data() != nullptr; }
   int* given() { return c_.data(); }
   void take(int found) {
     if constexpr (kUsed) {
@@ -265,9 +259,8 @@ class Indices {
 
  private:
   const MPI_Fint* user_;
-  Interface interface_;
   Scratch<int> c_;
-  bool ok_ = true;
+  Interface interface_;
 };
 
 // Text, which ends at its last character that is no blank.
@@ -313,8 +306,10 @@ class Status {
  private:
   void* user_;
   bool ignored_ = false;
-  MPI_Status c_;
-  MPI_Fint own_[2 * sizeof(MPI_Status) / sizeof(MPI_Fint)];
+  union {
+    MPI_Status c_;                                             // of what the user looks at
+    MPI_Fint own_[2 * sizeof(MPI_Status) / sizeof(MPI_Fint)];  // in Fortran's terms
+  };
 };
 
 template <bool kUsed>
@@ -358,11 +353,11 @@ class Statuses {
  private:
   void* user_;
   const void* count_;
+  Scratch<MPI_Status> c_;
+  Scratch<MPI_Fint> own_;
   bool ignored_ = false;
   bool own_used_ = false;
   bool ok_ = true;
-  Scratch<MPI_Status> c_;
-  Scratch<MPI_Fint> own_;
 };
 
 // How many places a call that failed has filled in, if it says so.
@@ -382,8 +377,9 @@ class Types {
   bool take(MPI_Comm comm, Of of) {
     if constexpr (kUsed) {
       if (in_place_) return true;
-      if (!c_.resize(count_of(comm, of))) return false;
-      for (std::size_t i = 0; i < c_.size(); ++i) c_.data()[i] = TypeKind::from(user_[i]);
+      const int count = count_of(comm, of);
+      if (!c_.resize(count)) return false;
+      for (int i = 0; i < count; ++i) c_.data()[i] = TypeKind::from(user_[i]);
     }
     return true;
   }
@@ -426,22 +422,34 @@ class Passage {
   const CodeRange* forwarder_;
 };
 
-// The measured call: a function's arguments, called through the Fortran library.
+// The measured call: through the Fortran library. The arguments stand by themselves, so that
+// nothing else needs an address where hooks get theirs.
 template <class A, class F>
-struct Call : A {
-  F* forward;
-  const CodeRange* library;
-  typename A::Result call() {
-    const Passage passage(the_recorder, A::kFunction, *library);
-    return (*forward)(static_cast<A&>(*this));
+struct Call {
+  using Result = typename A::Result;
+  static constexpr auto kFunction = A::kFunction;
+  static constexpr auto kGroup = A::kGroup;
+  static constexpr bool kBlocks = A::kBlocks;
+  static constexpr bool kBegins = A::kBegins;
+  static constexpr bool kReturnsCode = A::kReturnsCode;
+  A& arguments;
+  F& forward;
+  const CodeRange& library;
+  KOJAK_INLINED Result call() {
+    const Passage passage(the_recorder, A::kFunction, library);
+    return forward(arguments);
   }
 };
+template <class A, class F>
+KOJAK_INLINED inline A& arguments_of(Call<A, F>& call) {
+  return call.arguments;
+}
 
 template <class A, class F>
-typename A::Result measured_in_fortran(const Entry& entry, const void* caller, const A& arguments,
-                                       F&& forward) {
+KOJAK_INLINED inline typename A::Result measured_in_fortran(const Entry& entry, const void* caller,
+                                                            A arguments, F&& forward) {
   using Forward = std::remove_reference_t<F>;
-  return measured(Call<A, Forward>{arguments, &forward, &entry.library()}, caller);
+  return measured(Call<A, Forward>{arguments, forward, entry.library()}, caller);
 }
 
 }  // namespace kojak::measure::fortran

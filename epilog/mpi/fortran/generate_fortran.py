@@ -60,9 +60,11 @@ class Argument:
     """What is generated for one parameter. Steps after the call come in the order of their numbers: 0 is what says how
     much the call completed, 1 and 2 are results, 3 is what needs those."""
 
-    def __init__(self, f, p, library):
+    def __init__(self, f, p, library, places):
         self.name = p.name
-        self.passed = p.name  # what the Fortran function gets
+        user = places[p.name]
+        count = places.get(p.array)
+        self.passed = user  # what the Fortran function gets
         self.given = None  # what the hooks get; None: the member stays null
         self.declaration = None  # of the object that converts it
         self.needs_memory = False
@@ -73,52 +75,52 @@ class Argument:
         c = f"{p.name}_c"
         if p.kind in VALUES:
             scalar_in = p.direction == "in" and not array
-            self.given = (f"as_value<kUsed, {VALUES[p.kind]}>({p.name})" if scalar_in
-                          else f"static_cast<{p.c_type()}>({p.name})")
+            self.given = (f"as_value<kUsed, {VALUES[p.kind]}>({user})" if scalar_in
+                          else f"static_cast<{p.c_type()}>({user})")
         elif p.kind == "baseptr":
-            self.given = p.name
+            self.given = user
         elif p.kind == "buffer":
-            self.given = f"as_buffer<kUsed>({p.name}, interface)"
+            self.given = f"as_buffer<kUsed>({user}, interface)"
         elif p.kind == "logical" and p.direction == "in" and not array:
-            self.given = f"as_logical<kUsed>({p.name})"
+            self.given = f"as_logical<kUsed>({user})"
         elif p.kind == "logical" and not array:
-            self._object("OutLogical<kUsed>", p.name, (0, f"{c}.take();"))
+            self._object("OutLogical<kUsed>", user, (0, f"{c}.take();"))
         elif p.kind == "index" and not array:
-            self._object("OutIndex<kUsed>", f"{p.name}, interface", (1, f"{c}.take();"))
+            self._object("OutIndex<kUsed>", f"{user}, interface", (1, f"{c}.take();"))
         elif p.kind == "index":
-            self._object("Indices<kUsed>", f"{p.name}, {p.array}, interface", (2, f"{c}.take(found);"))
+            self._object("Indices<kUsed>", f"{user}, {count}, interface", (2, f"{c}.take(found);"))
             self.failed = [(2, f"{c}.take(told_of(b.outcount, b.incount));")]
             self.needs_memory = True
         elif p.kind == "status" and p.direction == "out":
             self.passed = f"{c}.passed(b.{p.name})"
             if array:
-                self._object("Statuses<kUsed>", f"{p.name}, {p.array}, interface",
+                self._object("Statuses<kUsed>", f"{user}, {count}, interface",
                              (3, f"if (!{c}.take(b.{p.name}, found)) seen = kNotSeen;"))
                 self.failed = [(3, f"b.{p.name} = {c}.told(b.{p.name}, {told_count(f, p)});")]
                 self.needs_memory = True
             else:
-                self._object("Status<kUsed>", f"{p.name}, interface", (3, f"if (found != 0) {c}.take(b.{p.name});"))
+                self._object("Status<kUsed>", f"{user}, interface", (3, f"if (found != 0) {c}.take(b.{p.name});"))
                 self.failed = [(3, f"{c}.take(b.{p.name});")]
                 if library == "openmpi" and f.name == "MPI_Request_get_status":
-                    self.passed = p.name  # it says .false. without looking where the status is ignored
+                    self.passed = user  # it says .false. without looking where the status is ignored
         elif p.kind == "request" and array:
             told = [q.name for q in f.parameters if q.kind == "index"]
             took = f"{c}.take(b.{told[0]}, found);" if told else f"if (found != 0) {c}.take();"
-            self._object("Requests<kUsed>", f"{p.name}, {p.array}", (3 if told else 1, took))
+            self._object("Requests<kUsed>", f"{user}, {count}", (3 if told else 1, took))
             self.always = f"{c}.take();"
             self.needs_memory = True
         elif p.kind == "type" and p.array == "" and p.direction == "in":
-            self._types(f, p, c)
+            self._types(f, p, c, places)
         elif p.kind in ("session", "stream"):
             pass  # no hook looks at it
         elif p.kind == "string" and p.name == "stringtag":
-            self._object("InString<kUsed>", f"{p.name}, {p.name}_length")
+            self._object("InString<kUsed>", f"{user}, {p.name}_length")
             self.needs_memory = True
         elif p.kind in HANDLES and not array and p.direction == "in":
-            self.given = f"as_handle<kUsed, {KINDS[p.kind]}>({p.name})"
+            self.given = f"as_handle<kUsed, {KINDS[p.kind]}>({user})"
         elif p.kind in HANDLES and not array:
             has_value = p.direction == "inout"
-            self._object(f"OutHandle<kUsed, {KINDS[p.kind]}>", f"{p.name}, {str(has_value).lower()}",
+            self._object(f"OutHandle<kUsed, {KINDS[p.kind]}>", f"{user}, {str(has_value).lower()}",
                          (1, f"if (found != 0) {c}.take();" if p.kind == "message" else f"{c}.take();"))
             if has_value:
                 self.always = f"{c}.take();"
@@ -128,13 +130,13 @@ class Argument:
         self.given = f"{self.name}_c.given()"
         self.after = list(after)
 
-    def _types(self, f, p, c):
+    def _types(self, f, p, c, places):
         """The datatypes of an alltoallw: one for each process that it sends to, or receives from."""
         side = p.name.removesuffix("types")
         of = "kMembers"
         if "eighbor" in f.name:
             of = "kDestinations" if side == "send" else "kSources"
-        self._object("Types<kUsed>", f"{p.name}, is_in_place({side}buf, interface)",
+        self._object("Types<kUsed>", f"{places[p.name]}, is_in_place({places[side + 'buf']}, interface)",
                      (3, f"if (!{c}.take(b.comm, Types<kUsed>::Of::{of})) seen = kNotSeen;"),
                      (3, f"b.{p.name} = {c}.given();"))
 
@@ -174,28 +176,31 @@ def call_body(f, arguments, lengths):
 
 
 def body(f, library):
-    """The function that all entry points of an MPI function share, and its parameters."""
+    """The function that all entry points of an MPI function share, and its parameters. It gets the caller's arguments
+    as an array, so that they are on the stack once."""
     parameters = [p for p in f.parameters if p.kind not in ("varargs", "argc", "argv")]
     lengths = [f"{p.name}_length" for p in parameters if p.kind in STRINGS]
-    names = [p.name for p in parameters] + ([] if f.returns != "int" else ["ierror"])
-    types = ", ".join(["void*"] * len(names) + ["std::size_t"] * len(lengths))
-    declared = ", ".join([f"void* {n}" for n in names] + [f"std::size_t {n}" for n in lengths])
-    forwarded = ", ".join(names + lengths)
-    result = "void" if f.returns == "int" else f.returns
     struct = f.struct_name()
-    head = (f"[[gnu::noinline]] {result} {struct}_in_fortran(Entry& entry, const void* caller"
-            f"{', ' if declared else ''}{declared}) {{\n"
-            f"  auto* const forward = entry.get<{result}({types})>(caller);\n")
-    if result != "void":
-        return (head + f"  if (forward == nullptr) [[unlikely]] return next_{f.name}();\n"
+    if f.returns != "int":
+        text = (f"[[gnu::noinline]] {f.returns} {struct}_in_fortran(Entry& entry, const void* caller) {{\n"
+                f"  auto* const forward = entry.get<{f.returns}()>(caller);\n"
+                f"  if (forward == nullptr) [[unlikely]] return next_{f.name}();\n"
                 f"  if (!is_live()) [[unlikely]] return forward();\n"
-                f"  return measured_in_fortran(entry, caller, args::{struct}{{}}, [&](args::{struct}&) {{ return forward(); }});\n}}\n",
-                declared, forwarded, result)
-    arguments = [Argument(f, p, library) for p in parameters]
+                f"  return measured_in_fortran(entry, caller, args::{struct}{{}}, [&](args::{struct}&) {{ return forward(); }});\n}}\n")
+        return text, [], [], f.returns
+    names = [p.name for p in parameters] + ["ierror"]
+    places = {name: f"at[{i}]" for i, name in enumerate(names)}
+    types = ", ".join(["void*"] * len(names) + ["std::size_t"] * len(lengths))
+    head = (f"[[gnu::noinline]] void {struct}_in_fortran("
+            f"{', '.join(['Entry& entry', 'const void* caller', 'void* const* at'] + ['std::size_t ' + n for n in lengths])}) {{\n"
+            f"  auto* const forward = entry.get<void({types})>(caller);\n")
+    forwarded = ", ".join(list(places.values()) + lengths)
+    arguments = [Argument(f, p, library, places) for p in parameters]
     memory = " || ".join(f"!{a.name}_c.ok()" for a in arguments if a.needs_memory)
     given = ", ".join(f".{a.name} = {a.given}" for a in arguments if a.given is not None)
     short = f.name.lower().removeprefix("mpi_")
-    out = [f'if (forward == nullptr) [[unlikely]] return say_missing(ierror, "{short}");',
+    ierror = places["ierror"]
+    out = [f'if (forward == nullptr) [[unlikely]] return say_missing({ierror}, "{short}");',
            f"if (!is_live()) [[unlikely]] return forward({forwarded});",
            f"using Args = args::{struct};",
            "[[maybe_unused]] constexpr bool kUsed = kHooked<Args>;",
@@ -206,21 +211,23 @@ def body(f, library):
     out += ["MPI_Fint error = MPI_SUCCESS;",
             f"measured_in_fortran(entry, caller, Args{{{given}}}, [&]([[maybe_unused]] Args& b) -> int {{"]
     out += [f"  {line}" for line in call_body(f, arguments, lengths)]
-    out += ["});", "give_error(ierror, error);"]
-    return head + "".join(f"  {line}\n" for line in out) + "}\n", declared, forwarded, result
+    out += ["});", f"give_error({ierror}, error);"]
+    return head + "".join(f"  {line}\n" for line in out) + "}\n", names, lengths, "void"
 
 
-def entry_points(f, library, declared, forwarded, result):
+def entry_points(f, library, names, lengths, result):
     """Each in the spellings of all compilers."""
     out = []
+    declared = ", ".join([f"void* {n}" for n in names] + [f"std::size_t {n}" for n in lengths])
+    given = f"  void* const at[] = {{{', '.join(names)}}};\n" if names else ""
+    forwarded = "".join(", " + n for n in (["at"] if names else []) + lengths)
     for base, suffix, interface in entry_names(f, library):
         looked_up = base + ("_cptr" if suffix == "_cptr" else "")
         large = ", true" if f.int_form else ""
         for name in spelled(f, base, suffix):
-            out.append(f"KOJAK_FORTRAN {result} {name}_({declared}) {{\n"
+            out.append(f"KOJAK_FORTRAN {result} {name}_({declared}) {{\n{given}"
                        f'  static constinit Entry entry{{"{looked_up}", Interface::{interface}{large}}};\n'
-                       f"  return {f.struct_name()}_in_fortran(entry, __builtin_return_address(0)"
-                       f"{', ' if forwarded else ''}{forwarded});\n}}\n")
+                       f"  return {f.struct_name()}_in_fortran(entry, __builtin_return_address(0){forwarded});\n}}\n")
             for spelling in (f"{name}__", name, name.upper()):
                 out.append(f'KOJAK_FORTRAN {result} {spelling}({declared}) __attribute__((alias("{name}_")));\n')
     return "".join(out)
@@ -246,9 +253,9 @@ def source(table, library, part):
            "namespace kojak::measure::fortran {\nnamespace {\n"]
     exported = []
     for f in functions:
-        text, declared, forwarded, result = body(f, library)
+        text, names, lengths, result = body(f, library)
         out.append(f"\n// {f.name}\n{text}")
-        exported.append(entry_points(f, library, declared, forwarded, result))
+        exported.append(entry_points(f, library, names, lengths, result))
     out.append("\n}  // namespace\n\n")
     out += exported
     out += ["\n}  // namespace kojak::measure::fortran\n", part_ends(part)]
