@@ -54,7 +54,7 @@ class Analysis : public earl::Sink {
         profile_(trace.definitions(), trace.location_count()),
         unexplained_(trace.location_count()),
         instances_(options.instances, trace.location_count()),
-        last_calls_(trace.definitions()),
+        last_calls_(trace.definitions(), trace.location_count(), trace.pausing_region()),
         samples_(trace.definitions()),
         processors_(trace.location_count()),
         omp_paths_(trace.location_count()) {
@@ -179,6 +179,7 @@ class Analysis : public earl::Sink {
     unexplained_.on_call(call);
     if (follows_) [[unlikely]]
       follow_exit(call, counters);
+    last_calls_.note_call(call);
     if (last_calls_.any()) [[unlikely]]
       last_calls_.on_exit(call);
     if (causes_) [[unlikely]]

@@ -151,6 +151,8 @@ void judge_last_calls(LastCalls& last, const Definitions& definitions) {
   for (LastCall& call : last.calls) {
     const bool outside = call.function == nullptr && call.shmem == nullptr;
     call.state = call.until < end - Seconds{kEndedBefore} ? LastCall::State::kEnded
+                 : call.paused                            ? LastCall::State::kUnknown
+                 : call.polls != 0                        ? LastCall::State::kPolls
                  : outside                                ? LastCall::State::kComputes
                  : call.ranks.empty()                     ? LastCall::State::kInCall
                                                           : LastCall::State::kWaits;

@@ -55,11 +55,42 @@ bool is_receive(MpiRole role) {
   return role == MpiRole::kRecv || role == MpiRole::kSendrecv || role == MpiRole::kProbe ||
          role == MpiRole::kMprobe;
 }
+bool is_poll(MpiRole role) {
+  switch (role) {
+    case MpiRole::kTest:
+    case MpiRole::kTestall:
+    case MpiRole::kTestany:
+    case MpiRole::kTestsome:
+    case MpiRole::kRequestGetStatus:
+    case MpiRole::kParrived:
+    case MpiRole::kIprobe:
+    case MpiRole::kImprobe:
+    case MpiRole::kWinTest:
+      return true;
+    default:
+      return false;
+  }
+}
 std::optional<std::uint32_t> if_present(std::uint32_t number) {
   return number == kAbsent ? std::nullopt : std::optional(number);
 }
 
 }  // namespace
+
+LastCallFinder::LastCallFinder(const Definitions& definitions, std::size_t locations,
+                               RegionId pausing)
+    : definitions_(definitions), pausing_(pausing), lately_(locations) {
+  constexpr std::size_t kMostRegions = 1 << 20;  // damaged traces may have any number
+  definitions.regions.for_each([&](RegionId id, const RegionDef& region) {
+    if (raw(id) >= kMostRegions) return;
+    const bool polls = region.function != nullptr
+                           ? is_poll(region.function->role)
+                           : region.shmem != nullptr && region.shmem->role == ShmemRole::kTest;
+    if (region.function == nullptr && region.shmem == nullptr) return;
+    if (raw(id) >= kinds_.size()) kinds_.resize(raw(id) + 1, Kind::kOther);
+    kinds_[raw(id)] = polls ? Kind::kPoll : Kind::kLibrary;
+  });
+}
 
 // ---- from the replay
 
@@ -84,6 +115,7 @@ void LastCallFinder::on_process_end(const earl::OpenCall& call, Seconds last, Se
   s.call = call;
   s.shmem = shmem_of(call);
   s.ended = true;
+  s.paused = call.region == pausing_;
   s.since = s.outside() ? last : call.enter;
   s.until = time;
 }
@@ -699,6 +731,24 @@ void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) {
   }
 }
 
+// What a process did lately that is in no call that can wait. It polls if its last calls of MPI
+// did, and the end came no later after them than they after each other.
+void LastCallFinder::look_back(const OpenCallState& s, LastCall& call) const {
+  constexpr std::uint64_t kPolls = 10;
+  const bool in_poll = s.call.function != nullptr && is_poll(s.call.function->role);
+  call.paused = s.paused;
+  if (s.paused || (!s.outside() && !in_poll)) return;
+  const Lately& lately = lately_[s.call.index];
+  call.after = lately.path;
+  if (lately.polls < kPolls) return;
+  const double mean = (lately.left - lately.first).value / static_cast<double>(lately.polls);
+  if ((s.until - lately.left).value > std::max(kStood, 3 * mean)) return;
+  call.polls = lately.polls;
+  call.call_path = lately.path;
+  call.since = lately.first;
+  call.function = nullptr;
+}
+
 LastCalls LastCallFinder::finish() {
   LastCalls found;
   std::map<Rank, CallSiteId> computing;
@@ -720,6 +770,7 @@ LastCalls LastCallFinder::finish() {
       computing[call.process] = call.computes;
     }
     resolve(s, call);
+    look_back(s, call);
     found.calls.push_back(std::move(call));
   }
   for (LastCall& call : found.calls) {

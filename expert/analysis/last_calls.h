@@ -14,6 +14,7 @@
 namespace kojak::expert {
 
 inline constexpr std::uint32_t kNoDeadlock = ~std::uint32_t{0};
+inline constexpr std::uint32_t kLeftNone = ~std::uint32_t{0};
 
 // What a call waits for.
 enum class AwaitedThing : std::uint8_t {
@@ -50,8 +51,13 @@ struct LastCall {
     kWaits,     // for somebody
     kComputes,  // outside of calls that can wait
     kInCall,    // in a call of which nobody is known to be missing
-    kEnded      // long before the others
+    kEnded,     // long before the others
+    kPolls,     // its last calls asked whether something is there
+    kUnknown    // recording was off, or calls of the kind that can wait were not recorded
   } state = State::kInCall;
+  std::uint32_t after = kLeftNone;       // outside MPI: the call of MPI or SHMEM that it left last
+  std::uint64_t polls = 0;               // how many calls in a row asked, up to the end
+  bool paused = false;                   // recording was off at the end
   std::uint32_t deadlock = kNoDeadlock;  // in or behind which it waits, of LastCalls
 
   double seconds() const { return (until - since).value; }

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "expert/analysis/deadlocks.h"
+#include "expert/report/count_words.h"
 #include "expert/report/wait_words.h"
 
 namespace kojak::expert {
@@ -70,7 +71,15 @@ LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
   words.who = who(report, places, group);
   words.call = call_name(report, places, call.call_path);
   words.times = "since " + seconds(group.since) + ", for " + seconds(group.until - group.since);
-  if (call.function == nullptr && call.shmem == nullptr) {
+  if (call.state == LastCall::State::kPolls) {
+    std::uint64_t polls = 0;
+    for (const LastCall* each : group.calls) polls += each->polls;
+    words.does = several ? "poll by" : "polls by";
+    words.times += ", " + grouped(polls) + " times" + (several ? " in all" : "");
+  } else if (call.state == LastCall::State::kUnknown) {
+    words.does = several ? "were not recorded" : "was not recorded";
+    words.call = "(recording was off)";
+  } else if (call.function == nullptr && call.shmem == nullptr) {
     words.does = (several ? "are" : "is") + (" outside of " + report.last_calls().library) +
                  " calls that can wait, in";
     if (!is_absent(call.computes)) words.call = function_at(report, call.computes);
@@ -161,17 +170,43 @@ std::vector<std::uint32_t> waiters_of(const LastCalls& last, std::uint32_t proce
   return {found.begin(), found.end()};
 }
 
+// In a call that can wait.
+bool stands(const LastCall& call) {
+  return call.state == LastCall::State::kWaits || call.state == LastCall::State::kInCall ||
+         call.state == LastCall::State::kEnded;
+}
+
+// What a process did for which others wait.
+std::string held_up_by(const Report& report, const StorePlaces& places, const LastCall& call) {
+  const std::string rank = "rank " + std::to_string(call.process);
+  switch (call.state) {
+    case LastCall::State::kEnded:
+      return rank + " ended at " + seconds(call.until);
+    case LastCall::State::kUnknown:
+      return "what " + rank + " did was not recorded (recording was off)";
+    case LastCall::State::kPolls:
+      return rank + " polls (" + call_name(report, places, call.call_path) + ", " +
+             grouped(call.polls) + " times since " + seconds(call.since) + ")";
+    default:
+      break;
+  }
+  std::string text = rank + " has computed";
+  if (!is_absent(call.computes)) text += " in " + function_at(report, call.computes);
+  text += " since " + seconds(call.since);
+  if (call.after != kLeftNone) text += ", after " + call_name(report, places, call.after);
+  return text;
+}
+
 }  // namespace
 
-std::string verdict_words(const Report& report) {
+std::string verdict_words(const Report& report, const StorePlaces& places) {
   constexpr std::size_t kNamed = 3;
   constexpr double kOfRun = 0.01;
   const LastCalls& last = report.last_calls();
   if (last.empty() || !last.deadlocks.empty()) return {};
   std::vector<std::uint32_t> working;  // those that have come to their call just now
   for (const LastCall& call : last.calls) {
-    const bool in_call = call.state != LastCall::State::kComputes;
-    if (in_call && call.seconds() < kStood) working.push_back(call.process);
+    if (stands(call) && call.seconds() < kStood) working.push_back(call.process);
   }
   std::sort(working.begin(), working.end());
   const auto waits_for_worker = [&](const LastCall& call) {
@@ -183,7 +218,7 @@ std::string verdict_words(const Report& report) {
   for (const LastCall& call : last.calls) {
     run = std::max(run, call.until.value);
     if (call.function != nullptr && call.function->role == MpiRole::kAbort) return {};
-    if (call.state != LastCall::State::kComputes && !waits_for_worker(call)) {
+    if (stands(call) && !waits_for_worker(call)) {
       longest = std::max(longest, call.seconds());
     }
   }
@@ -191,18 +226,18 @@ std::string verdict_words(const Report& report) {
   std::string text;
   std::size_t named = 0;
   for (const LastCall& call : last.calls) {
-    const bool ended = call.state == LastCall::State::kEnded;
-    if (!ended && call.state != LastCall::State::kComputes) continue;
+    if (call.state != LastCall::State::kEnded && stands(call)) continue;
     const std::vector<std::uint32_t> waiters = waiters_of(last, call.process);
     if (waiters.empty()) continue;
     if (++named > kNamed) break;
-    text += text.empty() ? "No deadlock: " : "; ";
-    text += "rank " + std::to_string(call.process) +
-            (ended ? " ended at " + seconds(call.until)
-                   : " has computed since " + seconds(call.since)) +
-            "; " + rank_list(waiters) + (waiters.size() == 1 ? " waits" : " wait") + " for it";
+    const bool unknown = call.state == LastCall::State::kUnknown;
+    text += !text.empty() ? "; " : unknown ? "" : "No deadlock: ";
+    text += held_up_by(report, places, call) + "; " + rank_list(waiters) +
+            (waiters.size() == 1 ? " waits" : " wait") + " for it";
   }
-  return text.empty() ? text : text + '.';
+  if (text.empty()) return text;
+  if (text.front() == 'w') text.front() = 'W';
+  return text + '.';
 }
 
 const Deadlock* deadlock_at(const Report& report, LocationIndex location, CallPathIndex call_path) {

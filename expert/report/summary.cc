@@ -713,8 +713,8 @@ void print_last_calls(std::ostream& out, const Report& report, const SummaryStyl
   if (last.deadlocks.size() > 3) {
     out << "  and " << last.deadlocks.size() - 3 << " more deadlocks\n";
   }
-  if (const std::string words = verdict_words(report); !words.empty()) {
-    out << wrapped(words, style.width, 2);
+  if (const std::string words = verdict_words(report, places); !words.empty()) {
+    out << wrapped(cube::printable(words), style.width, 2);
   }
   const std::vector<LastCallGroup> groups = last_call_groups(last);
   for (std::size_t i = 0; i < groups.size() && i < kListed; ++i) {

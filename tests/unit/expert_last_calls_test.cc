@@ -149,11 +149,64 @@ TEST(LastCalls, WhatAProcessComputesThatDoesNotComeBack) {
   EXPECT_EQ(found.of(1).computes, CallSiteId{1});
   EXPECT_EQ(
       found.said,
-      "Where the processes stood when the run was ended No deadlock: rank 1 has computed since "
-      "4.000 s; rank 0 waits for it. rank 0 stands in MPI_Recv since "
+      "Where the processes stood when the run was ended No deadlock: rank 1 has computed in stuck "
+      "(hang.c:18) since 4.000 s; rank 0 waits for it. rank 0 stands in MPI_Recv since "
       "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5), which computes in "
       "stuck (hang.c:18). rank 1 is outside of MPI calls that can wait, in stuck (hang.c:18) "
       "since 4.000 s, for 5.000 s.");
+}
+// Rank 1 tests every 0.1 s from 3 s on, up to the end; rank 2 did so until 4 s, and does something
+// else since.
+TEST(LastCalls, AProcessThatPollsIsNamedWithItsCount) {
+  EndedRun run(4);
+  run.stands(0, 2, "MPI_Recv", "slid=1 tag=5").stands(3, 2, "MPI_Recv", "slid=2 tag=5");
+  for (const auto& [rank, polls] : std::map<unsigned, int>{{1, 60}, {2, 11}}) {
+    for (int i = 0; i < polls; ++i) {
+      run.line("ENTER", rank, 3 + 0.1 * i, "region=MPI_Test")
+          .line("EXIT", rank, 3.001 + 0.1 * i, "");
+    }
+  }
+  const LastFound found(run);
+  EXPECT_EQ(found.of(1).state, LastCall::State::kPolls);
+  EXPECT_EQ(found.of(1).polls, 60u);
+  EXPECT_EQ(found.of(1).since.value, 3);
+  EXPECT_EQ(found.of(2).state, LastCall::State::kComputes);
+  EXPECT_NE(found.said.find("No deadlock: rank 1 polls (MPI_Test, 60 times since 3.000 s); rank 0 "
+                            "waits for it; rank 2 has computed since 4.001 s, after MPI_Test; "
+                            "rank 3 waits for it."),
+            std::string::npos)
+      << found.said;
+  EXPECT_NE(found.said.find("rank 1 polls by MPI_Test since 3.000 s, for 6.000 s, 60 times."),
+            std::string::npos)
+      << found.said;
+}
+// Each waits for the other, but the one polls for it: it goes on.
+TEST(LastCalls, WhoPollsIsInNoCircle) {
+  const auto run = [](int polls) {
+    EndedRun ended(2);
+    ended.stands(0, 2, "MPI_Recv", "slid=1 tag=5");
+    for (int i = 0; i < polls; ++i) {
+      ended.line("ENTER", 1, 8 + 0.01 * i, "region=MPI_Iprobe")
+          .line("EXIT", 1, 8.001 + 0.01 * i, "");
+    }
+    return LastFound(ended);
+  };
+  EXPECT_EQ(run(99).of(1).state, LastCall::State::kPolls);
+  EXPECT_EQ(circles_of(run(99)), RankCircles{});
+  EXPECT_EQ(run(9).of(1).state, LastCall::State::kComputes);  // too few to say so
+}
+// Recording was off when the run was ended: nobody knows what rank 1 did.
+TEST(LastCalls, WhatWasNotRecordedIsNotComputing) {
+  const LastFound found(
+      EndedRun(2).stands(0, 2, "MPI_Recv", "slid=1 tag=5").line("LOG_OFF", 1, 3, ""));
+  EXPECT_EQ(found.of(1).state, LastCall::State::kUnknown);
+  EXPECT_NE(found.said.find("ended What rank 1 did was not recorded (recording was off); rank 0 "
+                            "waits for it."),
+            std::string::npos)
+      << found.said;
+  EXPECT_NE(found.said.find("rank 1 was not recorded (recording was off) since 3.000 s"),
+            std::string::npos)
+      << found.said;
 }
 TEST(LastCalls, ANoteBesideAFunctionThatIsNotOfMpiSaysNothing) {
   const LastFound found(
