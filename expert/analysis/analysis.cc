@@ -485,11 +485,11 @@ class Analysis : public earl::Sink {
       deadlocked_.emplace_back(call.deadlock, wait);
       return keep(wait);
     }
-    if (last.awaited != nullptr) {
-      wait.ended_by = {last.awaited->location, last.awaited->call_path, call.until};
-    }
     if (causes_) {
       Wait part = wait;
+      if (last.awaited != nullptr) {  // to the others: nobody has ended it
+        part.ended_by = {last.awaited->location, last.awaited->call_path, call.until};
+      }
       for (const auto& [begin, end] :
            {std::pair{last.begin, common}, std::pair{std::max(last.begin, common), call.until}}) {
         if (!(begin < end)) continue;

@@ -1,6 +1,7 @@
 #include "expert/report/last_call_words.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -78,7 +79,7 @@ LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
     words.times += ", " + grouped(polls) + " times" + (several ? " in all" : "");
   } else if (call.state == LastCall::State::kUnknown) {
     words.does = several ? "were not recorded" : "was not recorded";
-    words.call = "(recording was off)";
+    words.call = "(" + std::string(call.unrecorded) + ")";
   } else if (call.function == nullptr && call.shmem == nullptr) {
     words.does = (several ? "are" : "is") + (" outside of " + report.last_calls().library) +
                  " calls that can wait, in";
@@ -176,6 +177,26 @@ bool stands(const LastCall& call) {
          call.state == LastCall::State::kEnded;
 }
 
+std::string waiting_words(const std::vector<std::uint32_t>& waiters) {
+  return rank_list(waiters) + (waiters.size() == 1 ? " waits for it" : " wait for it");
+}
+
+// "ranks 0 and 1 wait for each other as far as is recorded, but not all is of rank 0 (recording was
+// off)"
+std::string unsure_words(const LastCalls& last, const Deadlock& circle) {
+  std::string text = rank_list(circle.ranks) +
+                     (circle.ranks.size() == 1 ? " waits for itself" : " wait for each other") +
+                     " as far as is recorded, but not all is of ";
+  for (const LastCall& call : last.calls) {
+    if (call.incomplete == nullptr ||
+        !std::binary_search(circle.ranks.begin(), circle.ranks.end(), call.process)) {
+      continue;
+    }
+    return text + "rank " + std::to_string(call.process) + " (" + call.incomplete + ')';
+  }
+  return text + "them";
+}
+
 // What a process did for which others wait.
 std::string held_up_by(const Report& report, const StorePlaces& places, const LastCall& call) {
   const std::string rank = "rank " + std::to_string(call.process);
@@ -183,7 +204,7 @@ std::string held_up_by(const Report& report, const StorePlaces& places, const La
     case LastCall::State::kEnded:
       return rank + " ended at " + seconds(call.until);
     case LastCall::State::kUnknown:
-      return "what " + rank + " did was not recorded (recording was off)";
+      return "what " + rank + " did was not recorded (" + call.unrecorded + ")";
     case LastCall::State::kPolls:
       return rank + " polls (" + call_name(report, places, call.call_path) + ", " +
              grouped(call.polls) + " times since " + seconds(call.since) + ")";
@@ -232,11 +253,21 @@ std::string verdict_words(const Report& report, const StorePlaces& places) {
     if (++named > kNamed) break;
     const bool unknown = call.state == LastCall::State::kUnknown;
     text += !text.empty() ? "; " : unknown ? "" : "No deadlock: ";
-    text += held_up_by(report, places, call) + "; " + rank_list(waiters) +
-            (waiters.size() == 1 ? " waits" : " wait") + " for it";
+    text += held_up_by(report, places, call) + "; " + waiting_words(waiters);
+  }
+  for (const std::uint32_t rank : last.traceless) {
+    const std::vector<std::uint32_t> waiters = waiters_of(last, rank);
+    if (waiters.empty()) continue;
+    if (++named > kNamed) break;
+    text += (text.empty() ? "" : "; ") + ("of rank " + std::to_string(rank)) +
+            " there is no trace; " + waiting_words(waiters);
+  }
+  for (const Deadlock& circle : last.unsure) {
+    if (++named > kNamed) break;
+    text += (text.empty() ? "" : "; ") + unsure_words(last, circle);
   }
   if (text.empty()) return text;
-  if (text.front() == 'w') text.front() = 'W';
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   return text + '.';
 }
 

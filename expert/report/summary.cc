@@ -387,6 +387,7 @@ std::string idle_while_master_in_mpi(const Report& report, double whole) {
 
 // The most that a run can get shorter without a pattern: what its longest waiting thread waits.
 std::string gain(const Report& report, std::size_t metric) {
+  if (!report.last_calls().empty()) return {};  // how long the run would have taken is unknown
   const std::vector<double> sums = report.by_thread(metric);
   const auto most = std::max_element(sums.begin(), sums.end());
   const auto thread = static_cast<std::size_t>(most - sums.begin());
