@@ -20,6 +20,8 @@ std::string seconds(Seconds time) {
   return text;
 }
 
+const LastCall* first_ended(const LastCalls& last);
+
 // "rank 3", "ranks 0, 2-5 and 7"; locations of the same kind by their names.
 std::string who(const Report& report, const StorePlaces& places, const LastCallGroup& group) {
   if (group.calls.size() == 1) {
@@ -48,9 +50,11 @@ std::string who(const Report& report, const StorePlaces& places, const LastCallG
 }  // namespace
 
 std::vector<LastCallGroup> last_call_groups(const LastCalls& last) {
-  std::map<std::tuple<std::uint32_t, CallSiteId, std::string>, LastCallGroup> by_reason;
+  const LastCall* const first = first_ended(last);
+  std::map<std::tuple<std::uint32_t, CallSiteId, std::string, bool>, LastCallGroup> by_reason;
   for (const LastCall& call : last.calls) {
-    LastCallGroup& group = by_reason[{call.call_path, call.computes, call.awaits}];
+    const bool ended = call.state == LastCall::State::kEnded || &call == first;
+    LastCallGroup& group = by_reason[{call.call_path, call.computes, call.awaits, ended}];
     if (group.calls.empty()) group.since = call.since, group.until = call.until;
     group.since = std::min(group.since, call.since);
     group.until = std::max(group.until, call.until);
@@ -88,6 +92,9 @@ LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
     words.does = several ? "have called" : "has called";
     words.times = "at " + seconds(group.since);
     return words;
+  } else if (call.state == LastCall::State::kEnded || first_ended(report.last_calls()) == &call) {
+    words.does = "ended in";
+    words.times = "at " + seconds(group.until) + ", which did not return";
   } else {
     words.does = several ? "stand in" : "stands in";
   }
@@ -197,12 +204,33 @@ std::string unsure_words(const LastCalls& last, const Deadlock& circle) {
   return text + "them";
 }
 
+// Whether MPI, an error handler or something else ended it there no trace knows.
+std::string ended_in(const Report& report, const StorePlaces& places, const LastCall& call) {
+  if (call.function == nullptr && call.shmem == nullptr) return {};
+  return " in " + call_name(report, places, call.call_path) + ", which did not return";
+}
+
+// The process that ended before all others in a call in which it had nobody to wait for, if others
+// have waited for it: a call that fails may end the process.
+const LastCall* first_ended(const LastCalls& last) {
+  constexpr double kBefore = 1e-3;
+  const LastCall* first = nullptr;
+  for (const LastCall& call : last.calls) {
+    if (first == nullptr || call.until < first->until) first = &call;
+  }
+  if (first == nullptr || first->function == nullptr || !first->ranks.empty()) return nullptr;
+  for (const LastCall& call : last.calls) {
+    if (&call != first && call.until < first->until + Seconds{kBefore}) return nullptr;
+  }
+  return waiters_of(last, first->process).empty() ? nullptr : first;
+}
+
 // What a process did for which others wait.
 std::string held_up_by(const Report& report, const StorePlaces& places, const LastCall& call) {
   const std::string rank = "rank " + std::to_string(call.process);
   switch (call.state) {
     case LastCall::State::kEnded:
-      return rank + " ended at " + seconds(call.until);
+      return rank + " ended at " + seconds(call.until) + ended_in(report, places, call);
     case LastCall::State::kUnknown:
       return "what " + rank + " did was not recorded (" + call.unrecorded + ")";
     case LastCall::State::kPolls:
@@ -225,25 +253,27 @@ std::string verdict_words(const Report& report, const StorePlaces& places) {
   constexpr double kOfRun = 0.01;
   const LastCalls& last = report.last_calls();
   if (last.empty() || !last.deadlocks.empty()) return {};
-  std::vector<std::uint32_t> working;  // those that have come to their call just now
+  std::set<std::uint32_t> working;  // those that have come to their call just now, and who waits
   for (const LastCall& call : last.calls) {
-    if (stands(call) && call.seconds() < kStood) working.push_back(call.process);
+    if (!stands(call) || call.seconds() >= kStood || !working.insert(call.process).second) continue;
+    for (const std::uint32_t waiter : waiters_of(last, call.process)) working.insert(waiter);
   }
-  std::sort(working.begin(), working.end());
-  const auto waits_for_worker = [&](const LastCall& call) {
-    return std::any_of(call.ranks.begin(), call.ranks.end(), [&](std::uint32_t rank) {
-      return std::binary_search(working.begin(), working.end(), rank);
-    });
-  };
   double longest = 0, run = 0;
   for (const LastCall& call : last.calls) {
     run = std::max(run, call.until.value);
     if (call.function != nullptr && call.function->role == MpiRole::kAbort) return {};
-    if (stands(call) && !waits_for_worker(call)) {
+    if (stands(call) && !working.contains(call.process)) {
       longest = std::max(longest, call.seconds());
     }
   }
-  if (longest < kStood || longest < kOfRun * run) return "The run was ended while it worked.";
+  if (longest < kStood || longest < kOfRun * run) {
+    const LastCall* const first = first_ended(last);
+    if (first == nullptr) return "The run was ended while it worked.";
+    return "No deadlock: rank " + std::to_string(first->process) + " ended first, at " +
+           seconds(first->until) + ended_in(report, places, *first) +
+           " (MPI, or its error handler, may have ended it); " +
+           waiting_words(waiters_of(last, first->process)) + ".";
+  }
   std::string text;
   std::size_t named = 0;
   for (const LastCall& call : last.calls) {

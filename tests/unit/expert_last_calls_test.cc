@@ -298,9 +298,41 @@ TEST(LastCalls, AProcessThatEndedBeforeIsInNoCircle) {
   text.replace(text.find(end), end.size(), "PROCESS_ENDED lid=1 time=6");
   const LastFound found(text);
   EXPECT_EQ(circles_of(found), RankCircles{});
-  EXPECT_NE(found.said.find("No deadlock: rank 1 ended at 6.000 s; ranks 0 and 2 wait for it."),
+  EXPECT_NE(found.said.find("No deadlock: rank 1 ended at 6.000 s in MPI_Recv, which did not "
+                            "return; ranks 0 and 2 wait for it."),
             std::string::npos)
       << found.said;
+  EXPECT_NE(found.said.find("rank 1 ended in MPI_Recv at 6.000 s, which did not return, and waits "
+                            "for a message of rank 0 (tag 5)."),
+            std::string::npos)
+      << found.said;
+}
+// Rank 1 had come to its receive 4 ms before it ended, 5 ms before the others: its message was
+// there, so the receive may have failed.
+TEST(LastCalls, WhoEndedFirstInACallMayHaveFailedThere) {
+  const auto run = [](const char* end) {
+    std::string text = EndedRun(3)
+                           .line("ENTER", 0, 1, "region=MPI_Send")
+                           .line("MPI_SEND", 0, 1, "dlid=1 cid=0 tag=5 sent=8")
+                           .line("EXIT", 0, 1.5, "")
+                           .stands(0, 2, "MPI_Recv", "slid=1 tag=6")
+                           .stands(2, 3, "MPI_Recv", "slid=0 tag=5")
+                           .stands(1, 8.991, "MPI_Recv", "slid=0 tag=5")
+                           .text();
+    const std::string all = "PROCESS_ENDED lid=1 time=9.000000";
+    text.replace(text.find(all), all.size(), std::string("PROCESS_ENDED lid=1 time=") + end);
+    return LastFound(text);
+  };
+  EXPECT_NE(
+      run("8.995").said.find(
+          "ended No deadlock: rank 1 ended first, at 8.995 s in MPI_Recv, which did not "
+          "return (MPI, or its error handler, may have ended it); ranks 0 and 2 wait for it."),
+      std::string::npos)
+      << run("8.995").said;
+  EXPECT_NE(run("8.995").said.find("rank 1 ended in MPI_Recv at 8.995 s, which did not return, and "
+                                   "waits for a message (tag 5), which is on its way."),
+            std::string::npos);
+  EXPECT_NE(run("8.9995").said.find("The run was ended while it worked."), std::string::npos);
 }
 
 // The time of calls that did not return is waiting, for whom the notes name: of ranks 0 and 1 for
