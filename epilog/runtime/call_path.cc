@@ -339,7 +339,8 @@ RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, 
 
   CallStack stack;
   follow(caller, kMostFrames, stack);
-  const unsigned program = program_frame(stack);
+  const LibraryEntry library = library_entry(stack);
+  const unsigned program = library.program;
   if (program == 0) return absent<RegionId>();
   remember_stack(slot, stack, program + 1);
   if (is_extension(reinterpret_cast<const void*>(stack.address[program - 1]))) {
@@ -351,7 +352,11 @@ RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, 
       return site;
     }
   }
-  slot.region = add_library_site(r, function, function_of(stack.address[program - 1]),
+  // One more than where a function begins stands for it.
+  const void* const entry = library.function != 0
+                                ? reinterpret_cast<const void*>(library.function + 1)
+                                : function_of(stack.address[program - 1]);
+  slot.region = add_library_site(r, function, entry,
                                  define_frame(r, stack.address[program], absent<Count>()));
   arm(slot, key, frame);
   return slot.region;

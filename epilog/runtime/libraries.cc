@@ -1,10 +1,12 @@
 #include "epilog/runtime/libraries.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "epilog/format/communication_libraries.h"
+#include "epilog/runtime/call_target.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/session.h"
 #include "epilog/runtime/symbols.h"
@@ -13,15 +15,26 @@ namespace kojak::measure {
 namespace {
 
 // Beginnings of functions' names, where a library is linked into the program.
-constexpr const char* kFunctions[] = {"_gfortran_caf_", "_caf_extensions_", "PARMCI_", "ARMCI_",
-                                      "ARMCIX_",        "ARMCII_",          "wnga_",   "pnga_",
-                                      "gmr_",           "comex_",           "armci_"};
+constexpr const char* kFunctions[] = {"_gfortran_caf_",
+                                      "_caf_extensions_",
+                                      "PARMCI_",
+                                      "ARMCI_",
+                                      "ARMCIX_",
+                                      "ARMCII_",
+                                      "wnga_",
+                                      "pnga_",
+                                      "gmr_",
+                                      "comex_",
+                                      "armci_",
+                                      "ngai_",
+                                      "gai_"};
 // Functions within OpenCoarrays that stand in the place of an entry point, which ended with calling
 // them. They count only where the file has entry points.
 constexpr const char* kInner[] = {"mutex_lock", "mutex_unlock", "finalize_internal"};
 // Those by which the program calls Global Arrays. A program's own function may have such a name, so
 // it counts only where it calls one of the others.
 constexpr const char* kFronts[] = {"ga_", "nga_", "GA_", "NGA_"};
+constexpr const char* kNoFront = "_internal";  // what those end with that are called by the others
 
 template <std::size_t kCount>
 bool begins(const char* name, const char* const (&prefixes)[kCount]) {
@@ -65,14 +78,16 @@ File* files = nullptr;
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 void take_function(void* data, const char* name, std::uintptr_t begin, std::uintptr_t size) {
+  const std::size_t length = strlen(name), end = strlen(kNoFront);
   const bool front = begins(name, kFronts);
-  const bool inner = is_inner(name);
+  const bool inner =
+      is_inner(name) || (front && length > end && strcmp(name + length - end, kNoFront) == 0);
   const bool sure = begins(name, kFunctions) || is_named_by_user(name);
   if (!front && !inner && !sure) return;
   auto& file = *static_cast<File*>(data);
   file.any = file.any || sure;
   // A symbol without a size ends with its first bytes: too short a range finds nothing wrong.
-  file.ranges.push_back({begin, begin + (size != 0 ? size : 1), front && !sure});
+  file.ranges.push_back({begin, begin + (size != 0 ? size : 1), front && !sure && !inner});
 }
 
 // The file that holds an address; nullptr if nobody knows it.
@@ -114,6 +129,23 @@ Kind kind_of(std::uintptr_t return_address) {
   return Kind::kProgram;
 }
 
+// What a function of a library's that begins there is; kProgram if none does.
+Kind begins_at(std::uintptr_t function) {
+  const File* const file = function != 0 ? file_of(function) : nullptr;
+  if (file == nullptr) return Kind::kProgram;
+  if (file->whole) {
+    Dl_info info;
+    const bool begins = dladdr(reinterpret_cast<void*>(function), &info) != 0 &&
+                        info.dli_saddr == reinterpret_cast<void*>(function);
+    return begins ? Kind::kFile : Kind::kProgram;
+  }
+  for (std::size_t i = 0; i < file->ranges.size(); ++i) {
+    const Range& range = file->ranges[i];
+    if (range.begin == function) return range.front ? Kind::kFront : Kind::kFunction;
+  }
+  return Kind::kProgram;
+}
+
 }  // namespace
 
 bool may_be_library(const void* caller) {
@@ -136,21 +168,34 @@ bool is_library_script(const char* path) {
   return is_of_library_package(path) || is_named_by_user(file_name(path));
 }
 
-unsigned program_frame(const CallStack& stack) {
+LibraryEntry library_entry(const CallStack& stack) {
   pthread_mutex_lock(&mutex);
-  unsigned program = 0;
+  LibraryEntry entry{0, 0};
+  unsigned& program = entry.program;
+  bool front = false;
   for (unsigned i = 0; i < stack.count; ++i) {
     const Kind kind = kind_of(stack.address[i]);
     // A library that is linked into the program has helpers whose names say nothing; between two
     // of its functions they are its own.
-    if (kind == Kind::kFunction || (kind == Kind::kFile && i == program)) program = i + 1;
-    if (kind == Kind::kFront && i != 0 && i == program) {
+    if (kind == Kind::kFunction || (kind == Kind::kFile && i == program)) {
+      program = i + 1;
+      front = false;
+    }
+    // What has a front's name and calls one is the program's.
+    if (kind == Kind::kFront && i != 0 && i == program && !front &&
+        begins_at(called_function(stack.address[i])) != Kind::kFront) {
       ++program;
-      break;
+      front = true;
     }
   }
+  if (program != 0 && program < stack.count) {
+    const std::uintptr_t called = called_function(stack.address[program]);
+    if (begins_at(called) != Kind::kProgram) entry.function = called;
+  } else {
+    program = 0;
+  }
   pthread_mutex_unlock(&mutex);
-  return program < stack.count ? program : 0;
+  return entry;
 }
 
 }  // namespace kojak::measure

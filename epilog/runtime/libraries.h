@@ -25,7 +25,12 @@ bool is_extension(const void* caller);
 bool is_library_script(const char* path);
 
 // Where in a stack, whose innermost address is the call of MPI, the program called the library; 0
-// if no library lies between.
-unsigned program_frame(const CallStack& stack);
+// if no library lies between. Which function of the library it called is decoded from the call's
+// instruction, since one that ended by jumping on has left the stack; 0 if that tells none.
+struct LibraryEntry {
+  unsigned program;
+  std::uintptr_t function;
+};
+LibraryEntry library_entry(const CallStack& stack);
 
 }  // namespace kojak::measure

@@ -54,7 +54,7 @@ class Analysis : public earl::Sink {
         profile_(trace.definitions(), trace.location_count()),
         unexplained_(trace.location_count()),
         instances_(options.instances, trace.location_count()),
-        last_calls_(trace.definitions()),
+        last_calls_(trace.definitions(), trace.location_count(), trace.pausing_region()),
         samples_(trace.definitions()),
         processors_(trace.location_count()),
         omp_paths_(trace.location_count()) {
@@ -179,6 +179,7 @@ class Analysis : public earl::Sink {
     unexplained_.on_call(call);
     if (follows_) [[unlikely]]
       follow_exit(call, counters);
+    last_calls_.note_call(call);
     if (last_calls_.any()) [[unlikely]]
       last_calls_.on_exit(call);
     if (causes_) [[unlikely]]
@@ -484,11 +485,11 @@ class Analysis : public earl::Sink {
       deadlocked_.emplace_back(call.deadlock, wait);
       return keep(wait);
     }
-    if (last.awaited != nullptr) {
-      wait.ended_by = {last.awaited->location, last.awaited->call_path, call.until};
-    }
     if (causes_) {
       Wait part = wait;
+      if (last.awaited != nullptr) {  // to the others: nobody has ended it
+        part.ended_by = {last.awaited->location, last.awaited->call_path, call.until};
+      }
       for (const auto& [begin, end] :
            {std::pair{last.begin, common}, std::pair{std::max(last.begin, common), call.until}}) {
         if (!(begin < end)) continue;

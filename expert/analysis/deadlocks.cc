@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace kojak::expert {
@@ -85,12 +86,13 @@ class Circles {
 };
 
 bool needs_others(const LastCall& call) {
-  return !call.ranks.empty() && call.thing != AwaitedThing::kProgress &&
+  return !call.ranks.empty() && !call.other_world && call.thing != AwaitedThing::kProgress &&
          call.thing != AwaitedThing::kAsker;
 }
 
 // What is left of those that wait when all are gone that can go on.
-std::map<Rank, const LastCall*> stuck_processes(const LastCalls& last) {
+std::map<Rank, const LastCall*> stuck_processes(const LastCalls& last,
+                                                const std::set<Rank>& traced) {
   std::map<Rank, const LastCall*> waits;
   std::map<Rank, bool> known;  // and whether it ended before
   for (const LastCall& call : last.calls) {
@@ -104,10 +106,10 @@ std::map<Rank, const LastCall*> stuck_processes(const LastCalls& last) {
     const bool in_call = call.function != nullptr || call.shmem != nullptr;
     if (in_call && !needs_others(call)) waits.erase(call.process);
   }
-  // Of one that is over, or of which nothing is known, nothing can come.
+  // Of one that is over nothing can come; of one that has no trace, anything.
   const auto over = [&](Rank rank) {
     const auto entry = known.find(rank);
-    return entry == known.end() || entry->second;
+    return entry == known.end() ? traced.contains(rank) : entry->second;
   };
   // How many of those that a process waits for are stuck; it is looked at again when one of them
   // goes on.
@@ -145,17 +147,29 @@ std::map<Rank, const LastCall*> stuck_processes(const LastCalls& last) {
 
 }  // namespace
 
-void judge_last_calls(LastCalls& last, const Definitions& definitions) {
+void judge_last_calls(LastCalls& last, const Definitions& definitions,
+                      const std::set<Rank>& traced) {
   Seconds end{0};
   for (const LastCall& call : last.calls) end = std::max(end, call.until);
   for (LastCall& call : last.calls) {
     const bool outside = call.function == nullptr && call.shmem == nullptr;
     call.state = call.until < end - Seconds{kEndedBefore} ? LastCall::State::kEnded
+                 : call.unrecorded != nullptr             ? LastCall::State::kUnknown
+                 : call.polls != 0                        ? LastCall::State::kPolls
                  : outside                                ? LastCall::State::kComputes
                  : call.ranks.empty()                     ? LastCall::State::kInCall
                                                           : LastCall::State::kWaits;
   }
-  const std::map<Rank, const LastCall*> stuck = stuck_processes(last);
+  const std::map<Rank, const LastCall*> stuck = stuck_processes(last, traced);
+  std::set<Rank> incomplete;
+  std::set<Rank> traceless;
+  for (const LastCall& call : last.calls) {
+    if (call.incomplete != nullptr) incomplete.insert(call.process);
+    for (const Rank rank : call.ranks) {
+      if (!traced.contains(rank)) traceless.insert(rank);
+    }
+  }
+  last.traceless.assign(traceless.begin(), traceless.end());
   std::map<Rank, std::vector<Rank>> waits, waiters;
   for (const auto& [rank, call] : stuck) {
     std::vector<Rank>& others = waits[rank];
@@ -176,8 +190,10 @@ void judge_last_calls(LastCalls& last, const Definitions& definitions) {
           definitions.properties.find(run_property::kThreads, static_cast<ProcessId>(rank));
       deadlock.certain = deadlock.certain && (threads == nullptr || *threads != "multiple");
     }
+    const bool sure = std::none_of(ranks.begin(), ranks.end(),
+                                   [&](Rank rank) { return incomplete.contains(rank); });
     deadlock.ranks = std::move(ranks);
-    last.deadlocks.push_back(std::move(deadlock));
+    (sure ? last.deadlocks : last.unsure).push_back(std::move(deadlock));
   }
   std::sort(last.deadlocks.begin(), last.deadlocks.end(),
             [](const Deadlock& a, const Deadlock& b) { return a.ranks < b.ranks; });

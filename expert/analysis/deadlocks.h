@@ -9,6 +9,9 @@
 // long before the others never goes on, and is no part of one.
 #pragma once
 
+#include <cstdint>
+#include <set>
+
 #include "epilog/format/definitions.h"
 #include "expert/analysis/last_calls.h"
 
@@ -17,7 +20,8 @@ namespace kojak::expert {
 inline constexpr double kStood = 0.1;        // seconds
 inline constexpr double kEndedBefore = 1.0;  // likewise: longer is long before the others
 
-// Fills in the calls' states and the deadlocks.
-void judge_last_calls(LastCalls& last, const Definitions& definitions);
+// Fills in the calls' states and the deadlocks. `traced`: the processes of which there is a trace.
+void judge_last_calls(LastCalls& last, const Definitions& definitions,
+                      const std::set<std::uint32_t>& traced);
 
 }  // namespace kojak::expert

@@ -9,6 +9,7 @@
 #include "epilog/format/mpi_roles.h"
 #include "expert/analysis/deadlocks.h"
 #include "expert/analysis/samples.h"
+#include "expert/analysis/switched_off.h"
 
 namespace kojak::expert {
 namespace {
@@ -55,11 +56,47 @@ bool is_receive(MpiRole role) {
   return role == MpiRole::kRecv || role == MpiRole::kSendrecv || role == MpiRole::kProbe ||
          role == MpiRole::kMprobe;
 }
+bool is_poll(MpiRole role) {
+  switch (role) {
+    case MpiRole::kTest:
+    case MpiRole::kTestall:
+    case MpiRole::kTestany:
+    case MpiRole::kTestsome:
+    case MpiRole::kRequestGetStatus:
+    case MpiRole::kParrived:
+    case MpiRole::kIprobe:
+    case MpiRole::kImprobe:
+    case MpiRole::kWinTest:
+      return true;
+    default:
+      return false;
+  }
+}
 std::optional<std::uint32_t> if_present(std::uint32_t number) {
   return number == kAbsent ? std::nullopt : std::optional(number);
 }
 
 }  // namespace
+
+LastCallFinder::LastCallFinder(const Definitions& definitions, std::size_t locations,
+                               RegionId pausing)
+    : definitions_(definitions), pausing_(pausing), lately_(locations) {
+  constexpr std::size_t kMostRegions = 1 << 20;  // damaged traces may have any number
+  definitions.regions.for_each([&](RegionId id, const RegionDef& region) {
+    if (raw(id) >= kMostRegions) return;
+    const bool polls = region.function != nullptr
+                           ? is_poll(region.function->role)
+                           : region.shmem != nullptr && region.shmem->role == ShmemRole::kTest;
+    if (region.function == nullptr && region.shmem == nullptr) return;
+    if (raw(id) >= kinds_.size()) kinds_.resize(raw(id) + 1, Kind::kOther);
+    kinds_[raw(id)] = polls ? Kind::kPoll : Kind::kLibrary;
+  });
+  if (raw(pausing) < kMostRegions) {
+    if (raw(pausing) >= kinds_.size()) kinds_.resize(raw(pausing) + 1, Kind::kOther);
+    kinds_[raw(pausing)] = Kind::kPause;
+  }
+  unrecorded_ = processes_with_unrecorded_calls(definitions);
+}
 
 // ---- from the replay
 
@@ -84,6 +121,7 @@ void LastCallFinder::on_process_end(const earl::OpenCall& call, Seconds last, Se
   s.call = call;
   s.shmem = shmem_of(call);
   s.ended = true;
+  s.paused = call.region == pausing_;
   s.since = s.outside() ? last : call.enter;
   s.until = time;
 }
@@ -245,6 +283,43 @@ LastCallFinder::Ranks LastCallFinder::members_of(WindowId window) const {
   return def == nullptr ? Ranks{} : members_of(def->comm);
 }
 
+// Who can send on it to that process: of an intercommunicator the other group.
+LastCallFinder::Ranks LastCallFinder::possible_senders(CommId com, Rank to) const {
+  const CommDef* const def = definitions_.comms.find(com);
+  if (def == nullptr) return {};
+  if (!def->intercommunicator) {
+    Ranks ranks = members_of(com);
+    if (ranks.size() > 1) ranks.erase(to);  // alone it could only have sent before
+    return ranks;
+  }
+  const auto& local = def->ranks;
+  const bool here = std::find(local.begin(), local.end(), to) != local.end();
+  const auto& other = here ? def->remote : def->ranks;
+  Ranks ranks(other.begin(), other.end());
+  ranks.erase(kAbsent);
+  return ranks;
+}
+bool LastCallFinder::foreign(CommId com) const {
+  const CommDef* const def = definitions_.comms.find(com);
+  return def != nullptr && def->foreign_members;
+}
+bool LastCallFinder::foreign(WindowId window) const {
+  const WindowDef* const def = definitions_.windows.find(window);
+  return def != nullptr && foreign(def->comm);
+}
+// Whether processes of another world can have to do with what all members take part in.
+bool LastCallFinder::in_other_worlds(const OpenCallState& s) const {
+  if (s.role() == MpiRole::kFinalize) {
+    bool any = false;
+    definitions_.comms.for_each(
+        [&](CommId, const CommDef& def) { any = any || def.foreign_members; });
+    return any;
+  }
+  if (!s.noted || s.call.function == nullptr) return false;
+  if (!is_absent(s.note.wid)) return foreign(s.note.wid);
+  return s.call.function->cls != MpiClass::kPointToPoint && foreign(s.note.cid);
+}
+
 // A message is there, or on its way by a call that has not returned.
 bool LastCallFinder::sent(Rank source, Rank destination, CommId com, Tag tag) const {
   return sent_.any(destination, if_present(source), com,
@@ -277,14 +352,22 @@ void LastCallFinder::for_messages(const OpenCallState& s, LastCall& call) const 
       return wait_for(call, AwaitedThing::kMessage,
                       "a message of rank " + std::to_string(source) + tagged(note.tag), {source});
     } else {
-      Ranks others = members_of(note.cid);
-      others.erase(me);
+      const Ranks others = possible_senders(note.cid, me);
       call.any = true;
-      return wait_for(call, AwaitedThing::kMessage,
-                      "a message of any other process" + tagged(note.tag), others);
+      call.other_world = foreign(note.cid);
+      const std::string of = !call.other_world ? "any other process"
+                             : others.empty()  ? "a process of another world"
+                                               : "any process, also of another world";
+      return wait_for(call, others.empty() ? AwaitedThing::kNothing : AwaitedThing::kMessage,
+                      "a message of " + of + tagged(note.tag), others);
     }
   }
-  if (!is_send(s.role()) || is_absent(note.dlid)) return;
+  if (!is_send(s.role())) return;
+  if (is_absent(note.dlid)) {  // MPI_PROC_NULL waits for nobody
+    call.other_world = foreign(note.cid);
+    if (call.other_world) call.awaits = "a receive of a process of another world";
+    return;
+  }
   const Rank target = raw(note.dlid);
   const Tag tag = s.role() == MpiRole::kSendrecv ? absent<Tag>() : note.tag;
   if (taken(me, target, note.cid, tag)) {
@@ -329,9 +412,8 @@ void LastCallFinder::for_requests(const OpenCallState& s, LastCall& call) const 
         } else if (peer == kAbsent) {
           open = from_anyone = true;
           if (!from.insert(raw(one.cid)).second) break;
-          for (const Rank rank : members_of(one.cid)) {
-            if (rank != me) senders.insert(rank);
-          }
+          call.other_world = call.other_world || foreign(one.cid);
+          for (const Rank rank : possible_senders(one.cid, me)) senders.insert(rank);
         } else {
           if (senders.empty()) first_tag = one.tag;
           senders.insert(peer);
@@ -341,8 +423,10 @@ void LastCallFinder::for_requests(const OpenCallState& s, LastCall& call) const 
       case Awaited::kSend:
         open = unreceived_pairs_.contains({me, peer}) && !taken(me, peer, one.cid, one.tag);
         if (open) receivers.insert(peer);
+        if (peer == kAbsent && foreign(one.cid)) open = call.other_world = true;
         break;
       case Awaited::kCollective: {
+        call.other_world = call.other_world || foreign(one.cid);
         const auto begun = begun_.find(raw(one.cid));
         if (begun == begun_.end() || !begun->second.contains(me)) break;
         open = true;
@@ -394,14 +478,17 @@ void LastCallFinder::for_requests(const OpenCallState& s, LastCall& call) const 
   add(takers, rank_words(takers) + " to receive all parts of its message");
   if (everyone.empty()) add(targets, "an operation at " + rank_words(targets));
   if (!kept.empty()) {  // itself
+    everyone.insert(me);
     words += (words.empty()   ? ""
               : one_is_enough ? " or "
                               : " and ") +
              std::string("its own MPI_Pready for a message to ") + rank_words(kept);
   }
   call.any = one_is_enough || (from_anyone && everyone.size() == senders.size());
+  const bool alone = !kept.empty() && everyone.size() == 1;
   const auto only = [&](const Ranks& ranks) { return everyone.size() == ranks.size(); };
   const AwaitedThing thing = everyone.empty()  ? AwaitedThing::kNothing
+                             : alone           ? AwaitedThing::kOwnParts
                              : only(receivers) ? AwaitedThing::kReceive
                              : only(members)   ? AwaitedThing::kMembers
                              : only(takers)    ? AwaitedThing::kReceive
@@ -699,11 +786,58 @@ void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) {
   }
 }
 
+// What a process did lately that is in no call that can wait. It polls if its last calls of MPI
+// did, and the end came no later after them than they after each other.
+void LastCallFinder::look_back(const OpenCallState& s, LastCall& call) const {
+  constexpr std::uint64_t kPolls = 10;
+  const bool in_poll = s.call.function != nullptr && is_poll(s.call.function->role);
+  const Lately& lately = lately_[s.call.index];
+  const auto left_out = unrecorded_.find(s.call.process);
+  call.incomplete = s.cut                           ? "its trace ends early"
+                    : left_out != unrecorded_.end() ? left_out->second
+                    : lately.paused || s.paused     ? "recording was off"
+                                                    : nullptr;
+  if (s.cut || s.paused || (s.outside() && left_out != unrecorded_.end())) {
+    call.unrecorded = call.incomplete;
+    return;
+  }
+  if (!s.outside() && !in_poll) return;
+  call.after = lately.path;
+  if (lately.polls < kPolls) return;
+  const double mean = (lately.left - lately.first).value / static_cast<double>(lately.polls);
+  if ((s.until - lately.left).value > std::max(kStood, 3 * mean)) return;
+  call.polls = lately.polls;
+  call.call_path = lately.path;
+  call.since = lately.first;
+  call.function = nullptr;
+}
+
+// Of a process whose trace was cut nothing is known from there on.
+void LastCallFinder::add_cut() {
+  if (open_calls_.empty()) return;
+  Ranks ended;
+  Seconds end{0};
+  for (const auto& [location, s] : open_calls_) {
+    ended.insert(s.process());
+    end = std::max(end, s.until);
+  }
+  for (const auto& [location, call] : cut_) {
+    if (!ended.insert(raw(call.process)).second) continue;
+    OpenCallState& s = open_calls_[location];
+    s.call = call;
+    s.call.function = nullptr;
+    s.cut = true;
+    s.since = lately_[location].left;
+    s.until = end;
+  }
+}
+
 LastCalls LastCallFinder::finish() {
   LastCalls found;
   std::map<Rank, CallSiteId> computing;
   std::erase_if(open_calls_,
                 [](const auto& entry) { return !entry.second.ended && !entry.second.closed; });
+  add_cut();
   index_open_calls();
   for (const auto& [location, s] : open_calls_) {
     LastCall call;
@@ -720,6 +854,9 @@ LastCalls LastCallFinder::finish() {
       computing[call.process] = call.computes;
     }
     resolve(s, call);
+    call.other_world = call.other_world || in_other_worlds(s);
+    if (call.other_world && call.awaits.empty()) call.awaits = "processes of another world";
+    look_back(s, call);
     found.calls.push_back(std::move(call));
   }
   for (LastCall& call : found.calls) {
@@ -728,7 +865,13 @@ LastCalls LastCallFinder::finish() {
     if (other != computing.end()) call.awaited_computes = other->second;
   }
   if (!found.calls.empty()) found.library = library();
-  judge_last_calls(found, definitions_);
+  Ranks traced;
+  for (const auto& [location, s] : open_calls_) traced.insert(s.process());
+  std::size_t index = 0;
+  definitions_.locations.for_each([&](LocationId, const LocationDef& location) {
+    if (lately_[index++].seen) traced.insert(raw(location.process));
+  });
+  judge_last_calls(found, definitions_, traced);
   return found;
 }
 

@@ -27,11 +27,33 @@ namespace kojak::expert {
 
 class LastCallFinder {
  public:
-  explicit LastCallFinder(const Definitions& definitions) : definitions_(definitions) {}
+  // pausing: the region that stands for a time in which recording was off.
+  LastCallFinder(const Definitions& definitions, std::size_t locations, RegionId pausing);
 
   // Some location has left a note, or was ended.
   bool any() const { return !open_calls_.empty(); }
 
+  // Every call that ended, before on_exit.
+  void note_call(const earl::Call& call) {
+    if (call.incomplete) [[unlikely]]
+      cut_.try_emplace(call.index, call);
+    Lately& lately = lately_[call.index];
+    lately.seen = true;
+    const std::size_t region = raw(call.region);
+    const Kind kind = region < kinds_.size() ? kinds_[region] : Kind::kOther;
+    if (kind == Kind::kOther) return;
+    if (kind == Kind::kPause) {
+      lately.paused = true;
+      return;
+    }
+    if (kind == Kind::kPoll) {
+      if (lately.polls++ == 0) lately.first = call.enter;
+    } else {
+      lately.polls = 0;
+    }
+    lately.left = call.exit;
+    lately.path = raw(call.cnode);
+  }
   // From the replay. The first four of every event; the rest counts only after them, at the end.
   void on_open_call(const earl::OpenCall& call, const MpiOpenCall& note);
   void on_awaits(const earl::OpenCall& call, const MpiAwaits& awaited);
@@ -59,6 +81,16 @@ class LastCallFinder {
   using Rank = std::uint32_t;
   using Ranks = std::set<Rank>;
 
+  // What a region is to note_call.
+  enum class Kind : std::uint8_t { kOther, kLibrary, kPoll, kPause };
+  struct Lately {
+    std::uint64_t polls = 0;  // in a row
+    Seconds first, left;      // enter of the first of them; exit of the last call of MPI or SHMEM
+    std::uint32_t path = kLeftNone;  // of that
+    bool paused = false;             // recording was off for a time
+    bool seen = false;
+  };
+
   struct OpenCallState {
     earl::OpenCall call;
     MpiOpenCall note{};
@@ -66,6 +98,8 @@ class LastCallFinder {
     const ShmemFunction* shmem = nullptr;  // that may wait
     bool noted = false;
     bool ended = false;   // PROCESS_ENDED
+    bool paused = false;  // recording was off then
+    bool cut = false;     // its trace ends in the midst of it
     bool closed = false;  // its call has been left, at `until`
     Seconds since, until;
 
@@ -125,11 +159,23 @@ class LastCallFinder {
   std::string library() const;
   Ranks members_of(CommId com) const;
   Ranks members_of(WindowId window) const;
+  Ranks possible_senders(CommId com, Rank to) const;
+  bool foreign(CommId com) const;
+  bool foreign(WindowId window) const;
+  bool in_other_worlds(const OpenCallState& s) const;
+  void add_cut();
   bool sent(Rank source, Rank destination, CommId com, Tag tag) const;
   bool taken(Rank source, Rank destination, CommId com, Tag tag) const;
 
+  void look_back(const OpenCallState& s, LastCall& call) const;
+
   const Definitions& definitions_;
-  std::map<std::uint32_t, OpenCallState> open_calls_;              // by location
+  RegionId pausing_;
+  std::vector<Kind> kinds_;                            // by region
+  std::vector<Lately> lately_;                         // by location
+  std::map<std::uint32_t, earl::OpenCall> cut_;        // what no record has ended, by location
+  std::map<ProcessId, const char*> unrecorded_;        // of which calls are missing, and why
+  std::map<std::uint32_t, OpenCallState> open_calls_;  // by location
   std::map<std::uint32_t, std::map<CallSiteId, double>> sampled_;  // by location, since it acted
   Envelopes sent_, received_;  // messages and receives that are there, or on their way
   std::map<Rank, std::vector<Envelope>> unreceived_;  // by source

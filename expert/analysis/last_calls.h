@@ -14,11 +14,13 @@
 namespace kojak::expert {
 
 inline constexpr std::uint32_t kNoDeadlock = ~std::uint32_t{0};
+inline constexpr std::uint32_t kLeftNone = ~std::uint32_t{0};
 
 // What a call waits for.
 enum class AwaitedThing : std::uint8_t {
   kNothing,   // nobody is known to be missing
   kMessage,   // to be sent
+  kOwnParts,  // of a message, which the process itself has not given away
   kReceive,   // to be posted
   kMembers,   // of a collective operation, a communicator, a window, a file, the run
   kPost,      // of an exposure epoch
@@ -50,8 +52,16 @@ struct LastCall {
     kWaits,     // for somebody
     kComputes,  // outside of calls that can wait
     kInCall,    // in a call of which nobody is known to be missing
-    kEnded      // long before the others
+    kEnded,     // long before the others
+    kPolls,     // its last calls asked whether something is there
+    kUnknown    // nothing says what it did: see `unrecorded`
   } state = State::kInCall;
+  std::uint32_t after = kLeftNone;  // outside MPI: the call of MPI or SHMEM that it left last
+  std::uint64_t polls = 0;          // how many calls in a row asked, up to the end
+  bool other_world = false;         // processes of another MPI_COMM_WORLD can end it, too
+  // Why what it did at the end is unknown; null where that is known.
+  const char* unrecorded = nullptr;
+  const char* incomplete = nullptr;      // why not all that it did before is known
   std::uint32_t deadlock = kNoDeadlock;  // in or behind which it waits, of LastCalls
 
   double seconds() const { return (until - since).value; }
@@ -67,6 +77,9 @@ struct LastCalls {
   std::vector<LastCall> calls;  // by location
   std::string library = "MPI";  // whose calls can wait: also SHMEM, or both
   std::vector<Deadlock> deadlocks;
+  // What would be deadlocks if all had been recorded that their processes did.
+  std::vector<Deadlock> unsure;
+  std::vector<std::uint32_t> traceless;  // awaited processes that have no trace
 
   bool empty() const { return calls.empty(); }
 };

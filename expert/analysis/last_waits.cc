@@ -42,6 +42,7 @@ std::optional<MetricIndex> metric_of_last(const LastCall& call) {
   const bool transfer = call.function->cls == MpiClass::kRmaCommunication;
   switch (call.thing) {
     case AwaitedThing::kMessage:
+    case AwaitedThing::kOwnParts:
       return metric_index<LateSender>();
     case AwaitedThing::kReceive:
       return metric_index<LateReceiver>();

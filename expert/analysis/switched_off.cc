@@ -58,6 +58,24 @@ bool counts_calls(TimeClass time, std::uint8_t families) {
 
 }  // namespace
 
+std::map<ProcessId, const char*> processes_with_unrecorded_calls(const Definitions& definitions) {
+  std::map<ProcessId, const char*> found;
+  std::uint8_t waiting = 0;
+  for (const MpiFunction& f : mpi_functions()) {
+    if (f.may_block || f.can_progress) waiting |= bit(f.family);
+  }
+  for (const auto& [process, flags] : definitions.functions_off) {
+    if ((raw(flags) & waiting) != 0) found.emplace(process, "groups of calls were left out");
+  }
+  definitions.properties.for_each(
+      [&](const std::string& key, ProcessId process, const std::string&) {
+        if (key.rfind(run_property::kUnrecordedCalled, 0) != 0) return;
+        if (families_of(key.substr(std::strlen(run_property::kUnrecordedCalled))) == 0) return;
+        found.emplace(process, "it calls MPI by functions that are not recorded");
+      });
+  return found;
+}
+
 SwitchedOff::SwitchedOff(const Definitions& definitions) {
   std::uint8_t progress = 0;
   for (const MpiFunction& f : mpi_functions()) {

@@ -17,6 +17,9 @@
 
 namespace kojak::expert {
 
+// The processes of which calls that can wait or make progress were not recorded, and why.
+std::map<ProcessId, const char*> processes_with_unrecorded_calls(const Definitions& definitions);
+
 class SwitchedOff {
  public:
   explicit SwitchedOff(const Definitions& definitions);

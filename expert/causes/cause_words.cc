@@ -290,7 +290,12 @@ std::string effect_words(const Report& report, const StorePlaces& places, const 
     }
   }
   words += " (" + pattern_words(cause) + ')';
-  if (cause.gain) {
+  if (!report.last_calls()
+           .empty()) {  // of a run that was ended nobody knows how long it would take
+    const bool open =
+        cause.stretch.kind == Stretch::Kind::kComputing && cause.stretch.after == kNoCallPath;
+    if (open) words += "; it had not ended";
+  } else if (cause.gain) {
     words += *cause.gain < kShown
                  ? "; without it the run would take as long"
                  : "; without it the run would take " + seconds(*cause.gain) + " less";

@@ -68,6 +68,9 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   for (const expert::Deadlock& deadlock : analysis.last_calls().deadlocks) {
     part.deadlocks.push_back(expert::deadlock_words(analysis, places, deadlock));
   }
+  if (std::string words = expert::verdict_words(analysis, places); !words.empty()) {
+    part.deadlocks.push_back(std::move(words));
+  }
   if (const std::string* folders =
           analysis.definitions().properties.find(run_property::kCompiledIn)) {
     std::istringstream list(*folders);

@@ -276,7 +276,8 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
     for (const std::uint32_t rank : all) json.value(rank);
     json.end_array();
   };
-  static constexpr std::array<std::string_view, 4> kStates{"waits", "computes", "in call", "ended"};
+  static constexpr std::array<std::string_view, 6> kStates{"waits", "computes", "in call",
+                                                           "ended", "polls",    "unknown"};
   json.key("last_calls").begin_array();
   for (const LastCall& call : last.calls) {
     json.begin_object()
@@ -289,6 +290,7 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
         .member("awaits", call.awaits)
         .member("state", kStates[static_cast<std::size_t>(call.state)])
         .member("one_is_enough", call.any);
+    if (call.polls != 0) json.member("polls", call.polls);
     if (!is_absent(call.computes)) {
       json.key("computes");
       add_function_at(json, report, call.computes);
@@ -312,7 +314,7 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
     json.end_array().member("words", deadlock_words(report, places, deadlock)).end_object();
   }
   json.end_array();
-  if (const std::string words = verdict_words(report); !words.empty())
+  if (const std::string words = verdict_words(report, places); !words.empty())
     json.member("verdict", words);
 }
 

@@ -39,10 +39,10 @@ std::string rank_list(const std::vector<std::uint32_t>& ranks);
 // rank 1 is in MPI_Recv at ring.c:13 and waits for a message of rank 0. Rank 2 waits behind it."
 std::string deadlock_words(const Report& report, const StorePlaces& places,
                            const Deadlock& deadlock);
-// What kept the run from going on where there is no deadlock: "No deadlock: rank 0 has computed
-// since 0.403 s; ranks 1 and 2 wait for it.", "The run was ended while it worked."; empty if nobody
-// knows.
-std::string verdict_words(const Report& report);
+// What kept the run from going on where there is no deadlock: "No deadlock: rank 0 has computed in
+// relax (halo.c:9) since 0.403 s, after MPI_Barrier at halo.c:31; ranks 1 and 2 wait for it.", "The
+// run was ended while it worked."; empty if nobody knows.
+std::string verdict_words(const Report& report, const StorePlaces& places);
 // Whether a location's last call is a part of a deadlock, or waits behind it; null if not.
 const Deadlock* deadlock_at(const Report& report, LocationIndex location, CallPathIndex call_path);
 

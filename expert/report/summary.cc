@@ -387,6 +387,7 @@ std::string idle_while_master_in_mpi(const Report& report, double whole) {
 
 // The most that a run can get shorter without a pattern: what its longest waiting thread waits.
 std::string gain(const Report& report, std::size_t metric) {
+  if (!report.last_calls().empty()) return {};  // how long the run would have taken is unknown
   const std::vector<double> sums = report.by_thread(metric);
   const auto most = std::max_element(sums.begin(), sums.end());
   const auto thread = static_cast<std::size_t>(most - sums.begin());
@@ -713,8 +714,8 @@ void print_last_calls(std::ostream& out, const Report& report, const SummaryStyl
   if (last.deadlocks.size() > 3) {
     out << "  and " << last.deadlocks.size() - 3 << " more deadlocks\n";
   }
-  if (const std::string words = verdict_words(report); !words.empty()) {
-    out << wrapped(words, style.width, 2);
+  if (const std::string words = verdict_words(report, places); !words.empty()) {
+    out << wrapped(cube::printable(words), style.width, 2);
   }
   const std::vector<LastCallGroup> groups = last_call_groups(last);
   for (std::size_t i = 0; i < groups.size() && i < kListed; ++i) {

@@ -6,100 +6,14 @@
 #include <algorithm>
 #include <map>
 #include <random>
-#include <sstream>
 
-#include "earl/trace.h"
-#include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
 #include "expert/analysis/envelopes.h"
 #include "expert/causes/cause_words.h"
 #include "expert/report/last_call_words.h"
-#include "expert/report/summary.h"
+#include "tests/unit/expert_ended_run.h"
 
 namespace kojak::expert {
 namespace {
-
-constexpr double kAllEnded = 9;  // of all processes
-
-// A run as text; `processes` all enter main at 0 and are ended at kAllEnded.
-class EndedRun {
- public:
-  explicit EndedRun(unsigned processes) : processes_(processes) {
-    for (unsigned p = 0; p < processes; ++p) line("ENTER", p, 0, "region=main");
-  }
-  EndedRun& line(const std::string& record, unsigned process, double time,
-                 const std::string& rest) {
-    lines_.emplace(time, record + " lid=" + std::to_string(process) +
-                             " time=" + std::to_string(time) + " " + rest + "\n");
-    return *this;
-  }
-  // Its last call, and what that is about.
-  EndedRun& stands(unsigned process, double time, const std::string& function,
-                   const std::string& note) {
-    std::map<std::string, std::string> fields{
-        {"cid", "0"},      {"wid", "absent"}, {"dlid", "absent"}, {"slid", "absent"},
-        {"tag", "absent"}, {"ordinal", "0"},  {"awaited", "0"}};
-    std::istringstream words(note);
-    for (std::string word; words >> word;) {
-      const std::size_t sign = word.find('=');
-      fields[word.substr(0, sign)] = word.substr(sign + 1);
-    }
-    std::string rest;
-    for (const auto& [name, value] : fields) rest += name + '=' + value + ' ';
-    return line("ENTER", process, time, "region=" + function)
-        .line("MPI_OPEN_CALL", process, time, rest);
-  }
-  EndedRun& awaits(unsigned process, double time, int kind, const std::string& peer,
-                   const std::string& tag = "absent") {
-    return line("MPI_AWAITS", process, time,
-                "kind=" + std::to_string(kind) + " plid=" + peer + " cid=0 tag=" + tag);
-  }
-  std::string text() const {
-    std::string text;
-    for (const auto& [time, line] : lines_) text += line;
-    for (unsigned p = 0; p < processes_; ++p) {
-      text +=
-          "PROCESS_ENDED lid=" + std::to_string(p) + " time=" + std::to_string(kAllEnded) + "\n";
-    }
-    return text;
-  }
-
- private:
-  unsigned processes_;
-  std::multimap<double, std::string> lines_;
-};
-
-struct LastFound {
-  LastCalls last;
-  std::string said;
-
-  explicit LastFound(const std::string& text) {
-    const auto made = text_to_trace(text, "text");
-    if (!made) throw std::runtime_error(made.error().message());
-    auto trace = earl::Trace::from(memory_source(made->data(), made->size()), "text");
-    const Report report = analyse(*trace);
-    last = report.last_calls();
-    std::ostringstream out;
-    print_last_calls(out, report, {});
-    std::istringstream words(out.str());
-    for (std::string word; words >> word;) said += said.empty() ? word : ' ' + word;
-  }
-  explicit LastFound(const EndedRun& run) : LastFound(run.text()) {}
-  const LastCall& of(std::uint32_t rank) const {
-    for (const LastCall& call : last.calls) {
-      if (call.process == rank) return call;
-    }
-    throw std::runtime_error("no last call of that rank");
-  }
-};
-
-using RankNumbers = std::vector<std::uint32_t>;
-using RankCircles = std::vector<RankNumbers>;
-RankCircles circles_of(const LastFound& found) {
-  RankCircles ranks;
-  for (const Deadlock& deadlock : found.last.deadlocks) ranks.push_back(deadlock.ranks);
-  return ranks;
-}
 
 TEST(LastCalls, AReceiveWithoutSend) {
   const LastFound found(EndedRun(2)
@@ -149,11 +63,64 @@ TEST(LastCalls, WhatAProcessComputesThatDoesNotComeBack) {
   EXPECT_EQ(found.of(1).computes, CallSiteId{1});
   EXPECT_EQ(
       found.said,
-      "Where the processes stood when the run was ended No deadlock: rank 1 has computed since "
-      "4.000 s; rank 0 waits for it. rank 0 stands in MPI_Recv since "
+      "Where the processes stood when the run was ended No deadlock: rank 1 has computed in stuck "
+      "(hang.c:18) since 4.000 s; rank 0 waits for it. rank 0 stands in MPI_Recv since "
       "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5), which computes in "
       "stuck (hang.c:18). rank 1 is outside of MPI calls that can wait, in stuck (hang.c:18) "
       "since 4.000 s, for 5.000 s.");
+}
+// Rank 1 tests every 0.1 s from 3 s on, up to the end; rank 2 did so until 4 s, and does something
+// else since.
+TEST(LastCalls, AProcessThatPollsIsNamedWithItsCount) {
+  EndedRun run(4);
+  run.stands(0, 2, "MPI_Recv", "slid=1 tag=5").stands(3, 2, "MPI_Recv", "slid=2 tag=5");
+  for (const auto& [rank, polls] : std::map<unsigned, int>{{1, 60}, {2, 11}}) {
+    for (int i = 0; i < polls; ++i) {
+      run.line("ENTER", rank, 3 + 0.1 * i, "region=MPI_Test")
+          .line("EXIT", rank, 3.001 + 0.1 * i, "");
+    }
+  }
+  const LastFound found(run);
+  EXPECT_EQ(found.of(1).state, LastCall::State::kPolls);
+  EXPECT_EQ(found.of(1).polls, 60u);
+  EXPECT_EQ(found.of(1).since.value, 3);
+  EXPECT_EQ(found.of(2).state, LastCall::State::kComputes);
+  EXPECT_NE(found.said.find("No deadlock: rank 1 polls (MPI_Test, 60 times since 3.000 s); rank 0 "
+                            "waits for it; rank 2 has computed since 4.001 s, after MPI_Test; "
+                            "rank 3 waits for it."),
+            std::string::npos)
+      << found.said;
+  EXPECT_NE(found.said.find("rank 1 polls by MPI_Test since 3.000 s, for 6.000 s, 60 times."),
+            std::string::npos)
+      << found.said;
+}
+// Each waits for the other, but the one polls for it: it goes on.
+TEST(LastCalls, WhoPollsIsInNoCircle) {
+  const auto run = [](int polls) {
+    EndedRun ended(2);
+    ended.stands(0, 2, "MPI_Recv", "slid=1 tag=5");
+    for (int i = 0; i < polls; ++i) {
+      ended.line("ENTER", 1, 8 + 0.01 * i, "region=MPI_Iprobe")
+          .line("EXIT", 1, 8.001 + 0.01 * i, "");
+    }
+    return LastFound(ended);
+  };
+  EXPECT_EQ(run(99).of(1).state, LastCall::State::kPolls);
+  EXPECT_EQ(circles_of(run(99)), RankCircles{});
+  EXPECT_EQ(run(9).of(1).state, LastCall::State::kComputes);  // too few to say so
+}
+// Recording was off when the run was ended: nobody knows what rank 1 did.
+TEST(LastCalls, WhatWasNotRecordedIsNotComputing) {
+  const LastFound found(
+      EndedRun(2).stands(0, 2, "MPI_Recv", "slid=1 tag=5").line("LOG_OFF", 1, 3, ""));
+  EXPECT_EQ(found.of(1).state, LastCall::State::kUnknown);
+  EXPECT_NE(found.said.find("ended What rank 1 did was not recorded (recording was off); rank 0 "
+                            "waits for it."),
+            std::string::npos)
+      << found.said;
+  EXPECT_NE(found.said.find("rank 1 was not recorded (recording was off) since 3.000 s"),
+            std::string::npos)
+      << found.said;
 }
 TEST(LastCalls, ANoteBesideAFunctionThatIsNotOfMpiSaysNothing) {
   const LastFound found(
@@ -331,9 +298,41 @@ TEST(LastCalls, AProcessThatEndedBeforeIsInNoCircle) {
   text.replace(text.find(end), end.size(), "PROCESS_ENDED lid=1 time=6");
   const LastFound found(text);
   EXPECT_EQ(circles_of(found), RankCircles{});
-  EXPECT_NE(found.said.find("No deadlock: rank 1 ended at 6.000 s; ranks 0 and 2 wait for it."),
+  EXPECT_NE(found.said.find("No deadlock: rank 1 ended at 6.000 s in MPI_Recv, which did not "
+                            "return; ranks 0 and 2 wait for it."),
             std::string::npos)
       << found.said;
+  EXPECT_NE(found.said.find("rank 1 ended in MPI_Recv at 6.000 s, which did not return, and waits "
+                            "for a message of rank 0 (tag 5)."),
+            std::string::npos)
+      << found.said;
+}
+// Rank 1 had come to its receive 4 ms before it ended, 5 ms before the others: its message was
+// there, so the receive may have failed.
+TEST(LastCalls, WhoEndedFirstInACallMayHaveFailedThere) {
+  const auto run = [](const char* end) {
+    std::string text = EndedRun(3)
+                           .line("ENTER", 0, 1, "region=MPI_Send")
+                           .line("MPI_SEND", 0, 1, "dlid=1 cid=0 tag=5 sent=8")
+                           .line("EXIT", 0, 1.5, "")
+                           .stands(0, 2, "MPI_Recv", "slid=1 tag=6")
+                           .stands(2, 3, "MPI_Recv", "slid=0 tag=5")
+                           .stands(1, 8.991, "MPI_Recv", "slid=0 tag=5")
+                           .text();
+    const std::string all = "PROCESS_ENDED lid=1 time=9.000000";
+    text.replace(text.find(all), all.size(), std::string("PROCESS_ENDED lid=1 time=") + end);
+    return LastFound(text);
+  };
+  EXPECT_NE(
+      run("8.995").said.find(
+          "ended No deadlock: rank 1 ended first, at 8.995 s in MPI_Recv, which did not "
+          "return (MPI, or its error handler, may have ended it); ranks 0 and 2 wait for it."),
+      std::string::npos)
+      << run("8.995").said;
+  EXPECT_NE(run("8.995").said.find("rank 1 ended in MPI_Recv at 8.995 s, which did not return, and "
+                                   "waits for a message (tag 5), which is on its way."),
+            std::string::npos);
+  EXPECT_NE(run("8.9995").said.find("The run was ended while it worked."), std::string::npos);
 }
 
 // The time of calls that did not return is waiting, for whom the notes name: of ranks 0 and 1 for
@@ -526,7 +525,12 @@ TEST(LastCalls, PartitionedMessagesNameTheirPartner) {
   EXPECT_EQ(taken.of(0).awaits, "rank 1 to receive all parts of its message");
   EXPECT_EQ(taken.of(0).ranks, RankNumbers{1});
   EXPECT_EQ(kept.of(0).awaits, "its own MPI_Pready for a message to rank 1");
-  EXPECT_EQ(kept.of(0).ranks, RankNumbers{});
+  EXPECT_EQ(kept.of(0).ranks, RankNumbers{0});  // itself
+  EXPECT_EQ(circles_of(kept), RankCircles{{0}});
+  EXPECT_NE(kept.said.find("Deadlock of rank 0: rank 0 is in MPI_Wait and waits for its own "
+                           "MPI_Pready for a message to rank 1."),
+            std::string::npos)
+      << kept.said;
 }
 // The second file of the communicator (its sequence 5 above 40 bits), its third call; rank 2 is in
 // that call of another file.

@@ -1,5 +1,5 @@
 /* Global Arrays on ARMCI-MPI: process 0 comes late to what makes the others wait. Comments as in armci.c. A
- * function that ends with the call of another (GA_Sync) is not on the stack: the operation is that other. */
+ * function that ends with the call of another (GA_Sync) is not on the stack: the operation is the one that was called. */
 #include <ga.h>
 #include <macdecls.h>
 #include <mpi.h>
@@ -21,7 +21,7 @@ static void tell(const char* name, double began) {
 OWN_FUNCTION static void meet(void) { /* waits: mpi_barrier_wait */
   late();
   const double began = MPI_Wtime();
-  GA_Sync(); /* through: meet ga_sync MPI_Barrier */
+  GA_Sync(); /* through: meet GA_Sync MPI_Barrier */
   tell("meet", began);
 }
 
@@ -30,7 +30,7 @@ OWN_FUNCTION static void total(void) { /* waits: mpi_wait_nxn */
   double sum = rank;
   late();
   const double began = MPI_Wtime();
-  GA_Dgop(&sum, 1, plus); /* through: total armci_msg_group_gop_scope MPI_Allreduce */
+  GA_Dgop(&sum, 1, plus); /* through: total GA_Dgop MPI_Allreduce */
   tell("total", began);
 }
 
@@ -41,11 +41,11 @@ OWN_FUNCTION static void add(int array) {
   NGA_Distribution(array, next, low, high);
   high[0] = low[0] + 3;
   NGA_Put(array, low, high, values, stride); /* through: add NGA_Put MPI_Accumulate */
-  GA_Sync(); /* through: add ga_sync MPI_Barrier */
+  GA_Sync(); /* through: add GA_Sync MPI_Barrier */
   NGA_Acc(array, low, high, values, stride, &scale); /* through: add NGA_Acc MPI_Accumulate */
-  GA_Sync(); /* through: add ga_sync MPI_Barrier */
+  GA_Sync(); /* through: add GA_Sync MPI_Barrier */
   NGA_Get(array, low, high, values, stride); /* through: add NGA_Get MPI_Get_accumulate */
-  GA_Sync(); /* through: add ga_sync MPI_Barrier */
+  GA_Sync(); /* through: add GA_Sync MPI_Barrier */
   printf("process %d has %g\n", rank, values[3]);
 }
 

@@ -31,10 +31,22 @@ OWN_FUNCTION void GA_Sync(void) {
   ++calls;
 }
 
+/* It ends by jumping to another one, so it is not on the stack: the call's instruction tells it. */
+OWN_FUNCTION void GA_Fence(void) {
+  pnga_sync();
+}
+/* So does a function of the program, which is no library's: then the library's innermost one is named. */
+OWN_FUNCTION static void exchange(void) {
+  GA_Sync();
+}
+/* The library is called through a register, of which the instruction tells nothing. */
+static void (*volatile through_register)(void) = GA_Sync;
+
 /* The program's own functions, whose names a library could have. */
 OWN_FUNCTION static void ga_evolve(void) {
   MPI_Barrier(MPI_COMM_WORLD); /* site: ga_evolve MPI_Barrier */
   ++calls;
+  GA_Fence(); /* through: ga_evolve GA_Fence MPI_Barrier */
   GA_Sync(); /* through: ga_evolve GA_Sync MPI_Barrier */
   ++calls;
 }
@@ -52,6 +64,12 @@ OWN_FUNCTION static void step(void) {
   _gfortran_caf_sync_all(); /* through: step sync all MPI_Barrier */
   ++calls;
   PARMCI_Barrier(); /* through: step ARMCI_Barrier MPI_Barrier */
+  ++calls;
+  GA_Fence(); /* through: step GA_Fence MPI_Barrier */
+  ++calls;
+  exchange(); /* through: step GA_Sync MPI_Barrier */
+  ++calls;
+  through_register(); /* through: step GA_Sync MPI_Barrier */
   ++calls;
   _gfortran_caf_sync_all(); /* through: step sync all MPI_Barrier */
   ++calls;

@@ -17,8 +17,6 @@ SOURCE = "coarrays.F90"
 STATEMENTS = [("sync all", "mpi_barrier_wait"), ("sync images", "mpi_latesender"), ("co_sum", "mpi_wait_nxn"),
               ("coarray put", None), ("coarray get", None), ("event wait", None), ("event post", None),
               ("lock, critical", None)]
-# What OpenCoarrays calls inside, and ends with calling, has its own name where the library is linked in.
-LINKED_IN = {"lock, critical": "mutex_lock"}
 INJECTED = 2 * 0.2
 
 
@@ -34,9 +32,8 @@ def check(case, name, program):
     trace, _ = merge(case, traces)
     entered = {(place[2], place[3]) for place in trace.sites if place[1] == SOURCE}
     for (statement, _), line in zip(STATEMENTS, lines):
-        named = LINKED_IN.get(statement, statement) if name == "linked_in" else statement
-        if (line, named) not in entered:
-            sys.exit(f"{name}: no '{named}' in line {line} of {SOURCE}, but {sorted(entered)}")
+        if (line, statement) not in entered:
+            sys.exit(f"{name}: no '{statement}' in line {line} of {SOURCE}, but {sorted(entered)}")
     report = analyse(case, traces)
     for number, (statement, metric) in enumerate(STATEMENTS):
         for image in range(2, case.args.ranks + 1) if metric else ():
