@@ -4,10 +4,11 @@ namespace kojak::measure {
 namespace {
 
 // The innermost note of this thread, if the call that it is about has not been left by a longjmp.
+// When that is found out the note is dropped (drop_innermost), but somebody may call us before.
 BelowNote* innermost(Recorder& r, const void* here) {
   BelowNote* const note = r.below;
   if (note == nullptr) return nullptr;
-  if (note->frame != nullptr && (r.frame != note->frame || !is_open(r.frame, here))) {
+  if (r.frame == nullptr || !is_open(r.frame, here) || note->frame != r.frame) {
     r.below = nullptr;
     return nullptr;
   }

@@ -68,9 +68,22 @@ def forward(f):
             f"  {fail}\n}}\n")
 
 
+def next_call(number, f):
+    """What the program's call goes on to: another library's function between it and SHMEM, else the library's own."""
+    result = c_type(f.returns)
+    types = ", ".join(c_type(p.c_type) for p in f.parameters)
+    return (f"[[gnu::always_inline]] inline {result} next_{f.name}({parameters(f)}) {{\n"
+            f"  void* next = the_shmem_chain[{number}].load(std::memory_order_acquire);\n"
+            f'  if (next == nullptr) [[unlikely]] next = find_next_shmem({number}, "{f.name}", '
+            f"reinterpret_cast<void*>(static_cast<{result} (*)({types})>(&kojak_p{f.name})));\n"
+            f"  return reinterpret_cast<{result} (*)({types})>(next)({passed(f)});\n}}\n")
+
+
 def forwards(table):
-    out = [BANNER, "#pragma once\n\n", '#include "epilog/shmem/handles.h"\n\n', "namespace kojak::measure {\n\n"]
-    out += [forward(f) for f in table.functions]
+    out = [BANNER, "#pragma once\n\n", '#include "epilog/shmem/chain.h"\n', '#include "epilog/shmem/handles.h"\n\n',
+           "namespace kojak::measure {\n\n",
+           f"static_assert({len(table.functions)} <= kShmemSlots);\n"]
+    out += [forward(f) + next_call(number, f) for number, f in enumerate(table.functions)]
     out.append("\n// What hand-written wrappers are called by.\n")
     for number, f in enumerate(table.functions):
         if f.has("own"):
@@ -178,15 +191,15 @@ def wrapper(number, f):
     keeps = "" if result == "void" else f"const {result} result = " if "*" not in result else f"{result} const result = "
     out = [f'\nKOJAK_WRAPPER {result} kojak_{f.name}({parameters(f)}) __asm__("{f.name}");\n',
            f"{result} kojak_{f.name}({parameters(f)}) {{\n",
-           f"  if (!is_live()) [[unlikely]] return kojak_p{f.name}({passed(f)});\n",
+           f"  if (!is_live()) [[unlikely]] return next_{f.name}({passed(f)});\n",
            f"  constexpr ShmemEntry kEntry{entry(number, f)};\n",
            "  ShmemCall call(kEntry, __builtin_return_address(0));\n"]
     if f.role == "exit":
         out.append("  call.end();\n")
-        return "".join(out) + f"  kojak_p{f.name}({passed(f)});\n}}\n"
+        return "".join(out) + f"  next_{f.name}({passed(f)});\n}}\n"
     if about(f):
         out.append(f"  {about(f)}\n")
-    out += [f"  {keeps}kojak_p{f.name}({passed(f)});\n", f"  {ending(f)}\n"]
+    out += [f"  {keeps}next_{f.name}({passed(f)});\n", f"  {ending(f)}\n"]
     if keeps:
         out.append("  return result;\n")
     out.append("}\n")

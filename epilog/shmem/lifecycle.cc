@@ -134,13 +134,13 @@ void initialise(const ShmemEntry& entry, const F& call, const int* provided, con
 }
 
 void finalise(const void* caller) {
-  if (ended || !is_live()) return kojak_pshmem_finalize();
+  if (ended || !is_live()) return next_shmem_finalize();
   ended = true;
   {
     ShmemCall call(kShmemFinalize, caller);
     if (call.measured()) begin_shutdown(the_recorder);
     call.about_set(AllMembers{}, -1);
-    kojak_pshmem_finalize();
+    next_shmem_finalize();
     call.finalized();
   }
   if (mpi_is_over == nullptr || mpi_is_over()) {
@@ -173,7 +173,7 @@ using namespace kojak::measure;
 KOJAK_WRAPPER void kojak_shmem_init() __asm__("shmem_init");
 void kojak_shmem_init() {
   initialise(
-      kShmemInit, [] { kojak_pshmem_init(); }, nullptr, __builtin_return_address(0));
+      kShmemInit, [] { next_shmem_init(); }, nullptr, __builtin_return_address(0));
 }
 
 KOJAK_WRAPPER int kojak_shmem_init_thread(int requested,
@@ -181,7 +181,7 @@ KOJAK_WRAPPER int kojak_shmem_init_thread(int requested,
 int kojak_shmem_init_thread(int requested, int* provided) {
   int result = 0;
   initialise(
-      kShmemInitThread, [&] { result = kojak_pshmem_init_thread(requested, provided); }, provided,
+      kShmemInitThread, [&] { result = next_shmem_init_thread(requested, provided); }, provided,
       __builtin_return_address(0));
   return result;
 }
@@ -189,7 +189,7 @@ int kojak_shmem_init_thread(int requested, int* provided) {
 KOJAK_WRAPPER void kojak_start_pes(int npes) __asm__("start_pes");
 void kojak_start_pes(int npes) {
   initialise(
-      kStartPes, [=] { kojak_pstart_pes(npes); }, nullptr, __builtin_return_address(0));
+      kStartPes, [=] { next_start_pes(npes); }, nullptr, __builtin_return_address(0));
 }
 
 KOJAK_WRAPPER void kojak_shmem_finalize() __asm__("shmem_finalize");
@@ -210,9 +210,9 @@ void kojak_shmem_pcontrol(int level, ...) {
 
 KOJAK_WRAPPER int kojak_shmem_ctx_create(long options, void* ctx) __asm__("shmem_ctx_create");
 int kojak_shmem_ctx_create(long options, void* ctx) {
-  if (!is_live()) return kojak_pshmem_ctx_create(options, ctx);
+  if (!is_live()) return next_shmem_ctx_create(options, ctx);
   ShmemCall call(kShmemCtxCreate, __builtin_return_address(0));
-  const int result = kojak_pshmem_ctx_create(options, ctx);
+  const int result = next_shmem_ctx_create(options, ctx);
   if (result == 0) {
     const BookkeepingLock lock;
     adopt_context(*static_cast<Context*>(ctx), nullptr);
@@ -223,7 +223,7 @@ int kojak_shmem_ctx_create(long options, void* ctx) {
 
 KOJAK_WRAPPER void kojak_shmem_ctx_destroy(Context ctx) __asm__("shmem_ctx_destroy");
 void kojak_shmem_ctx_destroy(Context ctx) {
-  if (!is_live()) return kojak_pshmem_ctx_destroy(ctx);
+  if (!is_live()) return next_shmem_ctx_destroy(ctx);
   std::uint32_t number = 0;
   {
     const BookkeepingLock lock;
@@ -231,16 +231,16 @@ void kojak_shmem_ctx_destroy(Context ctx) {
     forget_context(ctx);  // another thread may be given the same handle at once
   }
   ShmemCall call(kShmemCtxDestroy, __builtin_return_address(0));
-  kojak_pshmem_ctx_destroy(ctx);
+  next_shmem_ctx_destroy(ctx);
   call.context_ended(number);
 }
 
 KOJAK_WRAPPER int kojak_shmem_team_create_ctx(Team team, long options,
                                               void* ctx) __asm__("shmem_team_create_ctx");
 int kojak_shmem_team_create_ctx(Team team, long options, void* ctx) {
-  if (!is_live()) return kojak_pshmem_team_create_ctx(team, options, ctx);
+  if (!is_live()) return next_shmem_team_create_ctx(team, options, ctx);
   ShmemCall call(kShmemTeamCreateCtx, __builtin_return_address(0));
-  const int result = kojak_pshmem_team_create_ctx(team, options, ctx);
+  const int result = next_shmem_team_create_ctx(team, options, ctx);
   if (result == 0) {
     const BookkeepingLock lock;
     adopt_context(*static_cast<Context*>(ctx), find_team(team));
@@ -255,8 +255,7 @@ KOJAK_WRAPPER int kojak_shmem_team_split_strided(
 int kojak_shmem_team_split_strided(Team team, int start, int stride, int size, const void* config,
                                    long config_mask, void* new_team) {
   const auto made = [=] {
-    return kojak_pshmem_team_split_strided(team, start, stride, size, config, config_mask,
-                                           new_team);
+    return next_shmem_team_split_strided(team, start, stride, size, config, config_mask, new_team);
   };
   if (!is_live()) return made();
   return make_teams(
@@ -279,8 +278,8 @@ int kojak_shmem_team_split_2d(Team team, int xrange, const void* xaxis_config, l
                               void* xaxis_team, const void* yaxis_config, long yaxis_mask,
                               void* yaxis_team) {
   const auto made = [=] {
-    return kojak_pshmem_team_split_2d(team, xrange, xaxis_config, xaxis_mask, xaxis_team,
-                                      yaxis_config, yaxis_mask, yaxis_team);
+    return next_shmem_team_split_2d(team, xrange, xaxis_config, xaxis_mask, xaxis_team,
+                                    yaxis_config, yaxis_mask, yaxis_team);
   };
   if (!is_live()) return made();
   return make_teams(kShmemTeamSplit2d, team, __builtin_return_address(0), made,
@@ -301,7 +300,7 @@ int kojak_shmem_team_split_2d(Team team, int xrange, const void* xaxis_config, l
 
 KOJAK_WRAPPER void kojak_shmem_team_destroy(Team team) __asm__("shmem_team_destroy");
 void kojak_shmem_team_destroy(Team team) {
-  if (!is_live()) return kojak_pshmem_team_destroy(team);
+  if (!is_live()) return next_shmem_team_destroy(team);
   ShmemCall call(kShmemTeamDestroy, __builtin_return_address(0));
   CommObject* set = nullptr;
   {
@@ -313,6 +312,6 @@ void kojak_shmem_team_destroy(Team team) {
     CommObject* set;
     CommObject* find() const { return set; }
   };
-  kojak_pshmem_team_destroy(team);
+  next_shmem_team_destroy(team);
   call.collective(Known{set}, -1, Shape::kNone, 0, false);
 }
