@@ -79,8 +79,11 @@ std::uint32_t Gats::take_open(EpochSide side, ProcessId process, WindowId window
   const std::uint32_t epoch = find_open(side, process, window);
   if (epoch == kNone) return kNone;
   std::vector<OpenEpoch>& open = opens(side, process);
-  open.erase(
-      std::find_if(open.begin(), open.end(), [&](const OpenEpoch& o) { return o.epoch == epoch; }));
+  // The last one takes its place: a process has one of a window at most, so the order says nothing.
+  const std::uint32_t hole = place(side, epoch);
+  open[hole] = open.back();
+  place(side, open[hole].epoch) = hole;
+  open.pop_back();
   many_.removed(open, key(side, process, window), [&](const OpenEpoch& o) {
     return std::pair(key(side, process, o.window), o.epoch);
   });
@@ -89,6 +92,7 @@ std::uint32_t Gats::take_open(EpochSide side, ProcessId process, WindowId window
 
 void Gats::add_open(EpochSide side, ProcessId process, WindowId window, std::uint32_t epoch) {
   std::vector<OpenEpoch>& open = opens(side, process);
+  place(side, epoch) = static_cast<std::uint32_t>(open.size());
   open.push_back({window, epoch});
   many_.added(open,
               [&](const OpenEpoch& o) { return std::pair(key(side, process, o.window), o.epoch); });

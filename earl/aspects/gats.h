@@ -93,6 +93,7 @@ class Gats {
     std::uint32_t hint = 0;  // target used last
     std::uint32_t first_rmaid = 0, last_rmaid = 0;
     std::uint32_t older = 0, newer = 0;  // of the same origin
+    std::uint32_t place = 0;             // among those that its process has open
     Seconds latest_post;                 // enter, of those known
     std::uint64_t offered = kNoEvent;    // enter_pos of the call offered last
     bool live = false, closed = false, ready = false, delivered = false;
@@ -103,6 +104,7 @@ class Gats {
     std::uint32_t unclosed = 0;
     std::uint32_t refs = 0;
     std::uint32_t segment = 0;
+    std::uint32_t place = 0;  // among those that its process has open
     bool live = false, closed = false, ready = false, delivered = false;
   };
   struct OpenEpoch {
@@ -141,6 +143,9 @@ class Gats {
   }
   std::vector<OpenEpoch>& opens(EpochSide side, ProcessId process) {
     return (side == EpochSide::kAccess ? open_access_ : open_exposure_)[raw(process)];
+  }
+  std::uint32_t& place(EpochSide side, std::uint32_t epoch) {
+    return side == EpochSide::kAccess ? accesses_[epoch].place : exposures_[epoch].place;
   }
   // kNone if none is open.
   std::uint32_t find_open(EpochSide side, ProcessId process, WindowId window);

@@ -25,6 +25,8 @@ std::uint32_t PassiveTarget::open(const Call* call, ProcessId process, WindowId 
   e.gets.clear();
   e.segment = segments_[raw(process)];
   std::vector<std::uint32_t>& list = open_[raw(process)];
+  e.place = static_cast<std::uint32_t>(list.size());
+  e.number = ++opened_;
   list.push_back(i);
   many_.added(list, keys());
   return i;
@@ -90,7 +92,11 @@ const PassiveEpoch* PassiveTarget::unlock_all(const Call& call, WindowId window)
 
 void PassiveTarget::take_from_list(ProcessId process, std::uint32_t epoch) {
   std::vector<std::uint32_t>& list = open_[raw(process)];
-  std::erase(list, epoch);
+  // The last one takes its place: a process has one of a window and target at most.
+  const std::uint32_t hole = epochs_[epoch].place;
+  list[hole] = list.back();
+  epochs_[list[hole]].place = hole;
+  list.pop_back();
   many_.removed(list, keys()(epoch).first, keys());
 }
 
@@ -105,19 +111,28 @@ void PassiveTarget::prove(Epoch& epoch, const Call& call) {
   epoch.proof = call.exit;
 }
 
+void PassiveTarget::flush_target(Epoch& e, const Call& call, ProcessId target, bool local) {
+  const std::uint32_t t = e.set.find(target);
+  if (t == kNone) return;
+  if (t < e.outstanding.size() && e.outstanding[t].flush(local)) prove(e, call);
+  std::erase_if(e.gets, [&](const Get& get) { return get.target == t; });
+}
+
 void PassiveTarget::flush(const Call& call, WindowId window, ProcessId target, bool local) {
+  if (!is_absent(target)) {
+    for (const bool all : {false, true}) {
+      const std::uint32_t i = find(call.process, window, target, all);
+      if (i != kNone) flush_target(epochs_[i], call, target, local);
+    }
+    return;
+  }
   for (const std::uint32_t i : open_[raw(call.process)]) {
     Epoch& e = epochs_[i];
     if (e.window != window) continue;
-    if (is_absent(target)) {
-      bool proves = false;
-      for (model::LockOperations& o : e.outstanding) proves = o.flush(local) || proves;
-      if (proves) prove(e, call);
-      e.gets.clear();
-    } else if (const std::uint32_t t = e.set.find(target); t != kNone) {
-      if (t < e.outstanding.size() && e.outstanding[t].flush(local)) prove(e, call);
-      std::erase_if(e.gets, [&](const Get& get) { return get.target == t; });
-    }
+    bool proves = false;
+    for (model::LockOperations& o : e.outstanding) proves = o.flush(local) || proves;
+    if (proves) prove(e, call);
+    e.gets.clear();
   }
 }
 

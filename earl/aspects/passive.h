@@ -3,6 +3,7 @@
 // Feed it the calls in order of their exits. Faults are counted.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,9 @@ class PassiveTarget {
   void finish(F&& f) {
     for (std::size_t process = 0; process < open_.size(); ++process) {
       std::vector<std::uint32_t>& list = open_[process];
+      std::sort(list.begin(), list.end(), [this](std::uint32_t a, std::uint32_t b) {
+        return epochs_[a].number < epochs_[b].number;
+      });
       for (const std::uint32_t i : list) {
         if (known_[process] == Known::kAll) {
           findings_.add(Finding::kUnclosedEpoch, epochs_[i].lock.exit_pos, epochs_[i].lock.loc);
@@ -79,6 +83,8 @@ class PassiveTarget {
     std::vector<Get> gets;                           // that may be outstanding, ascending
     bool proved = false;
     std::uint32_t segment = 0;
+    std::uint32_t place = 0;   // among those that its process has open
+    std::uint64_t number = 0;  // in the order of their beginnings
   };
   static ManyOpen::Key key(ProcessId process, WindowId window, ProcessId target, bool all) {
     return {std::uint64_t{raw(process)} << 1 | (all ? 1U : 0U),
@@ -100,10 +106,12 @@ class PassiveTarget {
   const PassiveEpoch& close(std::uint32_t epoch);
   void forget(ProcessId process, std::uint32_t epoch);
   static void prove(Epoch& epoch, const Call& call);
+  void flush_target(Epoch& epoch, const Call& call, ProcessId target, bool local);
 
   Findings& findings_;
   Pool<Epoch> epochs_;
-  std::vector<std::vector<std::uint32_t>> open_;  // by process
+  std::vector<std::vector<std::uint32_t>> open_;  // by process, in no order
+  std::uint64_t opened_ = 0;
   ManyOpen many_;
   std::vector<std::uint32_t> segments_;
   // What is known of a process's epochs: nothing while recording is off.

@@ -145,8 +145,10 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
     if (entered_at >= r.processor_due) [[unlikely]]
       note_processor(r, entered_at);
   }
-  frame.region = region;
-  frame.enter = entered_at;
+  if constexpr (!A::kBlocks) {  // else the ENTER stands in the trace, and nobody asks
+    frame.region = region;
+    frame.enter = entered_at;
+  }
   frame.trace = A::kBlocks ? CallFrame::Trace::kEntered : CallFrame::Trace::kInHand;
   if constexpr (kInNote) {
     if constexpr (A::kBegins) set_time(note.records, entered_at);

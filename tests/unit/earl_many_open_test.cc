@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "earl/aspects/passive.h"
 #include "earl/many_open.h"
 
 namespace kojak::earl {
@@ -53,6 +54,38 @@ TEST(ManyOpen, KnowsWhatLongListsHave) {
     }
   }
   EXPECT_TRUE(were_many && were_few_again);
+}
+
+// Forty locks of as many windows. Of every fourth one a get is flushed, which proves it; every
+// second one ends, the oldest first; the others are told of at the end, in the order of their
+// locks.
+TEST(ManyOpen, LocksOfAsManyWindows) {
+  constexpr std::uint32_t kWindows = 40;
+  Findings findings;
+  PassiveTarget locks(2, findings);
+  Call call;
+  const auto at = [&call](double time) -> const Call& {
+    call.enter = call.exit = Seconds{time};
+    return call;
+  };
+  const ProcessId me{0}, target{1};
+  for (std::uint32_t w = 0; w < kWindows; ++w) {
+    locks.lock(at(1 + w), WindowId{w}, target, false);
+    locks.issue(locks.open_lock(me, WindowId{w}, target), target, RmaId{w}, true, false);
+  }
+  for (std::uint32_t w = 0; w < kWindows; w += 4)
+    locks.flush(at(100 + w), WindowId{w}, target, false);
+  for (std::uint32_t w = 0; w < kWindows; w += 2) {
+    const PassiveEpoch* const ended = locks.unlock(at(200 + w), WindowId{w}, target);
+    ASSERT_NE(ended, nullptr) << w;
+    EXPECT_EQ(raw(ended->window), w);
+    EXPECT_EQ(ended->proof.value, w % 4 == 0 ? 100 + w : 200 + w);
+    EXPECT_EQ(locks.open_lock(me, WindowId{w}, target), kNone);
+  }
+  std::vector<std::uint32_t> left;
+  locks.finish([&](const PassiveEpoch& epoch) { left.push_back(raw(epoch.window)); });
+  ASSERT_EQ(left.size(), kWindows / 2);
+  for (std::uint32_t i = 0; i < left.size(); ++i) EXPECT_EQ(left[i], 2 * i + 1);
 }
 
 }  // namespace
