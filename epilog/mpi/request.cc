@@ -13,7 +13,6 @@ namespace {
 
 HashMap<Request*> queues;  // heads by handle
 Request* unused = nullptr;
-std::uint32_t ids = 0;
 std::uint64_t generations = 0;
 std::uint64_t calls = 0;
 std::size_t open = 0;
@@ -89,8 +88,9 @@ void leave_queue(Request* request) {
 }  // namespace
 
 std::uint32_t next_request_id() {
-  if (ids == kAbsent) ids = 0;  // that number says "none"
-  return ids++;
+  std::uint32_t& next = the_session.next_request_id;
+  if (next == kAbsent) next = 0;  // that number says "none"
+  return next++;
 }
 std::uint64_t next_call_number() {
   return ++calls;

@@ -119,6 +119,15 @@ bool parse_test_clock(const char* text, Config& config) {
   return true;
 }
 
+bool parse_test_ids(const char* text, Config& config) {
+  if (!is_digit(*text)) return false;
+  char* end = nullptr;
+  const unsigned long first = std::strtoul(text, &end, 10);
+  if (*end != '\0' || first > std::numeric_limits<std::uint32_t>::max()) return false;
+  config.test_ids = static_cast<std::uint32_t>(first);
+  return true;
+}
+
 struct Setting {
   const char* name;
   const char* standard;  // null: the measurement does not read it
@@ -240,6 +249,7 @@ Config read_config() {
   setting("ELG_OPENMP", [&](const char* text) { return parse_switch(text, config.openmp); });
   setting("ELG_KEEP", [&](const char* text) { return parse_switch(text, config.keep); });
   setting("ELG_VERBOSE", [&](const char* text) { return parse_switch(text, config.verbose); });
+  setting("ELG_TEST_IDS", [&](const char* text) { return parse_test_ids(text, config); });
   setting("ELG_TEST_CLOCK", [&](const char* text) { return parse_test_clock(text, config); });
   // What is written at a flush must fit twice at least.
   if (config.max_size != 0 && config.buffer_size > config.max_size / 4) {

@@ -41,6 +41,7 @@ struct Config {
   bool openmp = true;  // constructs of OpenMP are recorded
   bool keep = true;    // beyond the death of the process
   bool verbose = false;
+  std::uint32_t test_ids = 0;
   int test_clock_rank = -1;
   double test_clock_shift = 0;
   double test_clock_ppm = 0;

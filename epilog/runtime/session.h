@@ -50,7 +50,7 @@ struct Session {
   LocalTrace* first_trace = nullptr;
   Config config;
   RunInfo run;
-  std::uint32_t next_rma_id = 0;
+  std::uint32_t next_rma_id = 0, next_request_id = 0;
   Ticks init_time = 0;
   ClockPair clock_start{};
   char directory[4096] = {};
@@ -73,8 +73,10 @@ extern Session the_session;
 
 // rmaids number the operations of the process, of whatever library. Under the bookkeeping lock.
 KOJAK_INLINED inline std::uint32_t take_rma_ids(std::uint32_t count) {
-  const std::uint32_t first = the_session.next_rma_id;
-  the_session.next_rma_id += count;
+  std::uint32_t first = the_session.next_rma_id;
+  if (first > kAbsent - count) [[unlikely]]
+    first = 0;  // that number says "none"
+  the_session.next_rma_id = first + count;
   return first;
 }
 

@@ -124,6 +124,7 @@ void start_clock() {
 
 bool begin_session(bool (*learn_world)()) {
   the_session.config = read_config();
+  the_session.next_rma_id = the_session.next_request_id = the_session.config.test_ids;
   name_program();
   return learn_world();
 }

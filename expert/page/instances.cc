@@ -204,7 +204,10 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
     return path < nodes.size() ? nodes[path] : cube::kNone;
   };
   for (const expert::FailedCallGroup& group : expert::failed_call_groups(analysis)) {
-    result.failed_calls.push_back({expert::failed_call_words(group), node_of(group.call_path)});
+    FailedCallLine line{expert::failed_call_words(group), node_of(group.call_path), {}};
+    for (const auto& [location, time] : group.firsts)
+      line.firsts.emplace_back(location, time.value);
+    result.failed_calls.push_back(std::move(line));
   }
   if (causes) {
     for (const expert::RootCause& cause : causes->causes) {

@@ -258,14 +258,19 @@ void add_last_calls(Json& json, const PageOptions& options) {
 }
 
 void add_failed_calls(Json& json, const PageOptions& options) {
-  constexpr std::size_t kMost = 100;
+  constexpr std::size_t kMost = 100, kMostMarks = 256;
   if (options.failed_calls.empty()) return;
   const std::size_t shown = std::min(options.failed_calls.size(), kMost);
   json.key("failedCalls").begin_array();
   for (std::size_t i = 0; i < shown; ++i) {
     const FailedCallLine& line = options.failed_calls[i];
     json.begin_object().member("words", line.words).member("call", position(line.call_node));
-    json.end_object();
+    const std::size_t marks = std::min(line.firsts.size(), kMostMarks);
+    json.key("rows").begin_array();
+    for (std::size_t m = 0; m < marks; ++m) json.value(line.firsts[m].first);
+    json.end_array().key("times").begin_array();
+    for (std::size_t m = 0; m < marks; ++m) json.value(line.firsts[m].second);
+    json.end_array().end_object();
   }
   json.end_array().member("furtherFailedCalls", options.failed_calls.size() - shown);
 }

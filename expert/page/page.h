@@ -84,6 +84,7 @@ struct LastCall {
 struct FailedCallLine {
   std::string words;
   std::size_t call_node = cube::kNone;
+  std::vector<std::pair<std::size_t, double>> firsts;  // row of the timeline, seconds
 };
 
 // Who made the others wait, by doing what: sentences (expert/causes/cause_words.h).

@@ -40,9 +40,10 @@ std::vector<FailedCallGroup> failed_call_groups(const Report& report) {
                       place = site_name(report.definitions(), report.program_site(path));
     const auto [at, fresh] = groups.try_emplace({function, place, row.error_class});
     FailedCallGroup& group = at->second;
-    if (fresh) group = {function, place, row.error_class, {}, 0, row.first, row.call_path};
+    if (fresh) group = {function, place, row.error_class, {}, 0, row.first, row.call_path, {}};
     group.count += row.count;
     group.first = std::min(group.first, row.first);
+    group.firsts.emplace_back(row.location, row.first);
     ranks[&group].insert(row.process);
   }
   std::vector<FailedCallGroup> all;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "expert/analysis/store_places.h"
@@ -19,7 +20,8 @@ struct FailedCallGroup {
   std::vector<std::uint32_t> ranks;  // rising
   std::uint64_t count = 0;
   Seconds first;
-  CallPathIndex call_path = 0;  // of one of them
+  CallPathIndex call_path = 0;                            // of one of them
+  std::vector<std::pair<LocationIndex, Seconds>> firsts;  // of each call path and location
 };
 // The most frequent first.
 std::vector<FailedCallGroup> failed_call_groups(const Report& report);

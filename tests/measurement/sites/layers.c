@@ -9,6 +9,7 @@
 #include "part.h"
 
 void _gfortran_caf_sync_all(void);
+void _gfortran_caf_event_post(void);
 void _gfortran_caf_co_sum(void (*done)(void));
 
 static volatile int calls;
@@ -64,6 +65,8 @@ OWN_FUNCTION static void step(void) {
   _gfortran_caf_sync_all(); /* through: step sync all MPI_Barrier */
   ++calls;
   PARMCI_Barrier(); /* through: step ARMCI_Barrier MPI_Barrier */
+  ++calls;
+  _gfortran_caf_event_post(); /* through: step event post MPI_Barrier */
   ++calls;
   GA_Fence(); /* through: step GA_Fence MPI_Barrier */
   ++calls;

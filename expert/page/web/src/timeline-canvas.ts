@@ -9,7 +9,7 @@ import { over, packed, Raster, ticks, WaitLayer } from "./raster";
 import type { Rows } from "./rows";
 import { Svg } from "./svg";
 import { firstAfter, type TraceData } from "./trace";
-import type { Instance, ReportInfo } from "./types";
+import type { FailedCalls, Instance, ReportInfo } from "./types";
 
 export interface ViewState {
   from: number; // nanoseconds
@@ -102,6 +102,7 @@ export class TimelineCanvas {
     private readonly trace: TraceData,
     private readonly names: string[],
     private readonly path: ReportInfo["path"],
+    private readonly failed: FailedCalls[],
     readonly shown: Rows,
   ) {
     this.heat = new Heat(trace);
@@ -256,6 +257,7 @@ export class TimelineCanvas {
     const boxes = heat ? this.drawHeat(context, state, first, last) : this.drawRows(context, state, first, last, theme);
     if (state.path) this.drawPath(context, state, theme);
     this.drawInstance(context, state, theme);
+    this.drawFailed(context, state, theme);
     const arrows = heat ? this.noArrows() : this.drawArrows(context, state, theme);
     this.drawChain(context, state, theme);
     context.restore();
@@ -516,6 +518,31 @@ export class TimelineCanvas {
     context.setLineDash([6, 4]);
     frame(instance.cause);
     context.setLineDash([]);
+  }
+
+  // A cross where a call failed, the first of its place.
+  private drawFailed(context: CanvasRenderingContext2D, state: ViewState, theme: Theme): void {
+    const arm = 4;
+    context.beginPath();
+    for (const { rows, times } of this.failed) {
+      for (let i = 0; i < rows.length; i++) {
+        const time = times[i] * 1e9;
+        if (time < state.from || time > state.to) continue;
+        const place = this.place(rows[i], state);
+        const x = this.x(time, state);
+        const y = place.y + place.boxes / 2;
+        context.moveTo(x - arm, y - arm);
+        context.lineTo(x + arm, y + arm);
+        context.moveTo(x - arm, y + arm);
+        context.lineTo(x + arm, y - arm);
+      }
+    }
+    context.strokeStyle = theme.card; // a rim, for boxes of any colour
+    context.lineWidth = 5;
+    context.stroke();
+    context.strokeStyle = failedColour();
+    context.lineWidth = 2.5;
+    context.stroke();
   }
 
   // Along the rows, and from row to row where it changes.
@@ -789,6 +816,9 @@ function arrowHead(context: CanvasRenderingContext2D, s: Pick<Segment, "x0" | "y
   context.fill();
 }
 
+export function failedColour(): string {
+  return isDark() ? "#f87171" : "#b91c1c";
+}
 export function pathColour(): string {
   return isDark() ? "#f472b6" : "#be185d";
 }

@@ -5,7 +5,7 @@ import { h } from "./dom";
 import { duration } from "./format";
 import { heatColour } from "./heat";
 import {
-  arrowColour, bandColour, kindColour, pathColour, stripeColour, type ViewState, waitColour,
+  arrowColour, bandColour, failedColour, kindColour, pathColour, stripeColour, type ViewState, waitColour,
 } from "./timeline-canvas";
 import { bandName, type TraceData } from "./trace";
 import type { ReportInfo } from "./types";
@@ -25,7 +25,8 @@ export function heatLegend(): HTMLElement[] {
   ];
 }
 
-export function callsLegend(trace: TraceData, state: ViewState, path: ReportInfo["path"]): HTMLElement[] {
+export function callsLegend(trace: TraceData, state: ViewState, info: ReportInfo): HTMLElement[] {
+  const { path, failedCalls } = info;
   const used = new Set<number>();
   for (const boxes of trace.rows)
     for (const region of new Set(boxes.region)) used.add(trace.info.regions.kind[region]);
@@ -51,6 +52,7 @@ export function callsLegend(trace: TraceData, state: ViewState, path: ReportInfo
   }
   if (state.waits && trace.waits.some((row) => row.awaited.some((by) => by >= 0)))
     items.push(item(arrowColour(Style.Wait), "ended a wait", "line"));
+  if (failedCalls !== undefined) items.push(item(failedColour(), "a call failed (the first of its place)", "line"));
   if (state.path && path !== undefined) {
     // Of a path with very many parts the page has the last ones.
     const cut = (path.begin[0] ?? 0) > 1e-6 ? `, from ${duration(path.begin[0])} on` : "";

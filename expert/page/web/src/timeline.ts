@@ -68,7 +68,7 @@ export class Timeline {
     this.rowNames = trace.info.rows.map((row) => row.name);
     this.words = new Words(data, trace, this.rowNames);
     this.rows = new Rows(trace, data);
-    this.drawing = new TimelineCanvas(trace, this.rowNames, data.info.path, this.rows);
+    this.drawing = new TimelineCanvas(trace, this.rowNames, data.info.path, data.info.failedCalls ?? [], this.rows);
     this.rowControls = new RowControls(this.rows, () => {
       this.state.top = 0;
       this.drawing.fitRows();
@@ -230,7 +230,7 @@ export class Timeline {
   private showLegend(): void {
     const { trace, state, drawing } = this;
     this.legend.replaceChildren(
-      ...(drawing.showsHeat(state) ? heatLegend() : callsLegend(trace, state, this.data.info.path)),
+      ...(drawing.showsHeat(state) ? heatLegend() : callsLegend(trace, state, this.data.info)),
     );
   }
 

@@ -82,6 +82,8 @@ export interface LastCall {
 export interface FailedCalls {
   words: string;
   call: number; // -1: unknown
+  rows: number[]; // where on the timeline the first of them stand
+  times: number[]; // seconds
 }
 
 // Who made the others wait, by doing what.
