@@ -18,8 +18,8 @@
 
 #include <atomic>
 
-#include "epilog/mpi/behind.h"
 #include "epilog/mpi/slots.h"
+#include "epilog/runtime/behind.h"
 #include "epilog/runtime/recorder.h"
 
 namespace kojak::measure {

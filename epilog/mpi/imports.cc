@@ -9,8 +9,8 @@
 
 #include "epilog/format/run_property_keys.h"
 #include "epilog/mpi/chain.h"
-#include "epilog/mpi/dynamic_symbols.h"
 #include "epilog/runtime/code.h"
+#include "epilog/runtime/dynamic_symbols.h"
 #include "epilog/runtime/library_code.h"
 #include "epilog/runtime/run_properties.h"
 

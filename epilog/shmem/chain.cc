@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "epilog/mpi/behind.h"
+#include "epilog/runtime/behind.h"
 #include "epilog/runtime/library_code.h"
 #include "epilog/runtime/own_stack.h"
 #include "epilog/shmem/forwards.h"
@@ -10,16 +10,24 @@
 namespace kojak::measure {
 
 std::atomic<void*> the_shmem_chain[kShmemSlots];
+bool shmem_floor_is_there = false;
 
 namespace {
 
-void* find(const char* name, void* own) {
+// Null if that is the library's own.
+void* find_another(const char* name) {
   const Behind behind;
   void* const next = behind.find(name);
   const void* const sign = behind.find("pshmem_init");
   // Where there is no pshmem_init, the library is that of the next shmem_init, and nobody can stand
   // between.
-  if (next == nullptr || sign == nullptr || file_of(sign).holds(next)) return own;
+  const bool own = next == nullptr || sign == nullptr || file_of(sign).holds(next);
+  return own ? nullptr : next;
+}
+
+void* find(const char* name, void* own) {
+  void* const next = find_another(name);
+  if (next == nullptr) return own;
   static LoadedFile noted;
   if (!noted.holds(next)) {
     noted = file_of(next);
@@ -29,6 +37,10 @@ void* find(const char* name, void* own) {
 }
 
 }  // namespace
+
+bool goes_to_another_shmem(const char* name) {
+  return on_own_stack([name] { return find_another(name) != nullptr; });
+}
 
 void* find_next_shmem(std::size_t slot, const char* name, void* own) {
   const int error = errno;

@@ -2,13 +2,15 @@
 // and teams, shmem_pcontrol.
 //
 // Whichever library the program starts first begins the session: a program that has begun MPI
-// already is recorded by MPI's start, and SHMEM joins it. Recording ends with shmem_finalize, or at
+// already is recorded by MPI's start, and SHMEM joins it. What libraries between may do with these
+// calls is in chain.h. Recording ends with shmem_finalize, or at
 // the program's exit where it does not call that; where MPI goes on, with MPI_Finalize.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "epilog/format/shmem_functions.h"
+#include "epilog/runtime/behind.h"
 #include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/startup.h"
@@ -86,16 +88,19 @@ void end_at_exit() {
   finish_shutdown();
 }
 
-// SHMEM's own start is the call.
-template <class F>
-void start_session(const ShmemEntry& entry, const F& call, const int* provided,
-                   const void* caller) {
-  if (void (*const tell)() = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "elg_start_is_seen")))
-    tell();
-  start_clock();
-  call();
+// A call that starts SHMEM, in hand.
+struct Start {
+  const ShmemEntry* entry;
+  const void* caller;
+  bool between = false;  // another library's shmem_init stands before pshmem_init
+  bool passed = false;   // that has been called
+  PlainCall call;        // its region, while it stays open behind pshmem_init
+};
+Start* start_in_hand = nullptr;
+bool end_in_hand = false;
+
+void begin_here(const ShmemEntry& entry, const int* provided, const void* caller, PlainCall* open) {
   const Ticks returned = ticks();
-  const OwnFrame own(the_recorder);
   const ProgramFloats floats;
   the_session.multi_threaded = provided != nullptr && is_thread_multiple(*provided);
   if (!begin_session(learn_world)) return;
@@ -103,16 +108,36 @@ void start_session(const ShmemEntry& entry, const F& call, const int* provided,
   if (!join_run(kShmemExchange, false)) return;
   join_shmem();
   if (join_mpi != nullptr) join_mpi();
-  begin_recording(entry.function, returned, caller, note_unrecorded_functions);
+  begin_recording(entry.function, returned, caller, note_unrecorded_functions, open);
   atexit(end_at_exit);
 }
 
+// SHMEM's own start is the call.
 template <class F>
-void initialise(const ShmemEntry& entry, const F& call, const int* provided, const void* caller) {
+void start_session(const ShmemEntry& entry, const char* name, const F& call, const int* provided,
+                   const void* caller) {
+  if (void (*const tell)() = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "elg_start_is_seen")))
+    tell();
+  start_clock();
+  Start start{&entry, caller, shmem_floor_is_there && goes_to_another_shmem(name)};
+  start_in_hand = &start;
+  call();
+  start_in_hand = nullptr;
+  if (start.passed) {
+    if (start.call.measured && is_live()) end_call(start.call);
+    return;
+  }
+  const OwnFrame own(the_recorder);
+  begin_here(entry, provided, caller, nullptr);
+}
+
+template <class F>
+void initialise(const ShmemEntry& entry, const char* name, const F& call, const int* provided,
+                const void* caller) {
   if (starting || joined || ended) return call();
   starting = true;
   if (!is_live()) {
-    start_session(entry, call, provided, caller);
+    start_session(entry, name, call, provided, caller);
   } else {
     const int pes = static_cast<int>(the_session.run.size);
     the_session.shmem_functions = shmem_functions().data();
@@ -133,14 +158,17 @@ void initialise(const ShmemEntry& entry, const F& call, const int* provided, con
   starting = false;
 }
 
-void finalise(const void* caller) {
-  if (ended || !is_live()) return next_shmem_finalize();
+template <class F>
+void finalise(const void* caller, const F& go_on) {
+  if (ended || !is_live()) return go_on();
   ended = true;
   {
     ShmemCall call(kShmemFinalize, caller);
-    if (call.measured()) begin_shutdown(the_recorder);
+    if (call.measured() && !shmem_floor_is_there) begin_shutdown(the_recorder);
     call.about_set(AllMembers{}, -1);
-    next_shmem_finalize();
+    end_in_hand = true;
+    go_on();
+    end_in_hand = false;
     call.finalized();
   }
   if (mpi_is_over == nullptr || mpi_is_over()) {
@@ -164,7 +192,51 @@ int make_teams(const ShmemEntry& entry, Team parent, const void* caller, const F
   return result;
 }
 
+// The next one behind us; a library without profiling interface has the plain name alone.
+void* behind_us(const char* profiling) {
+  return on_own_stack([profiling] {
+    const Behind behind;
+    void* const found = behind.find(profiling);
+    return found != nullptr ? found : behind.find(profiling + 1);
+  });
+}
+
+template <class F>
+void pass_init(const int* provided, const F& real) {
+  Start* const start = start_in_hand;
+  real();
+  if (start == nullptr || start->passed || is_live()) return;
+  start->passed = true;
+  begin_here(*start->entry, provided, start->caller, start->between ? &start->call : nullptr);
+}
+
 }  // namespace
+
+void pass_shmem_init() {
+  auto* const real = reinterpret_cast<void (*)()>(behind_us("pshmem_init"));
+  pass_init(nullptr, real);
+}
+
+int pass_shmem_init_thread(int requested, int* provided) {
+  auto* const real = reinterpret_cast<int (*)(int, int*)>(behind_us("pshmem_init_thread"));
+  int result = 0;
+  pass_init(provided, [&] { result = real(requested, provided); });
+  return result;
+}
+
+void pass_shmem_finalize(const void* caller) {
+  auto* const real = reinterpret_cast<void (*)()>(behind_us("pshmem_finalize"));
+  Recorder& r = the_recorder;
+  const auto end_measurement_and_shmem = [&] {
+    if (is_live() && joined) begin_shutdown(r);
+    real();
+  };
+  if (end_in_hand || ended || !is_live()) return end_measurement_and_shmem();
+  // Out of shmem_init, where a server stays to its end.
+  while (r.frame != nullptr) drop_innermost(r, ticks());
+  finalise(caller, end_measurement_and_shmem);
+}
+
 }  // namespace kojak::measure
 
 #define KOJAK_WRAPPER extern "C" __attribute__((visibility("default"), used))
@@ -173,7 +245,7 @@ using namespace kojak::measure;
 KOJAK_WRAPPER void kojak_shmem_init() __asm__("shmem_init");
 void kojak_shmem_init() {
   initialise(
-      kShmemInit, [] { next_shmem_init(); }, nullptr, __builtin_return_address(0));
+      kShmemInit, "shmem_init", [] { next_shmem_init(); }, nullptr, __builtin_return_address(0));
 }
 
 KOJAK_WRAPPER int kojak_shmem_init_thread(int requested,
@@ -181,7 +253,8 @@ KOJAK_WRAPPER int kojak_shmem_init_thread(int requested,
 int kojak_shmem_init_thread(int requested, int* provided) {
   int result = 0;
   initialise(
-      kShmemInitThread, [&] { result = next_shmem_init_thread(requested, provided); }, provided,
+      kShmemInitThread, "shmem_init_thread",
+      [&] { result = next_shmem_init_thread(requested, provided); }, provided,
       __builtin_return_address(0));
   return result;
 }
@@ -189,12 +262,12 @@ int kojak_shmem_init_thread(int requested, int* provided) {
 KOJAK_WRAPPER void kojak_start_pes(int npes) __asm__("start_pes");
 void kojak_start_pes(int npes) {
   initialise(
-      kStartPes, [=] { next_start_pes(npes); }, nullptr, __builtin_return_address(0));
+      kStartPes, "start_pes", [=] { next_start_pes(npes); }, nullptr, __builtin_return_address(0));
 }
 
 KOJAK_WRAPPER void kojak_shmem_finalize() __asm__("shmem_finalize");
 void kojak_shmem_finalize() {
-  finalise(__builtin_return_address(0));
+  finalise(__builtin_return_address(0), [] { next_shmem_finalize(); });
 }
 
 KOJAK_WRAPPER void kojak_shmem_pcontrol(int level, ...) __asm__("shmem_pcontrol");

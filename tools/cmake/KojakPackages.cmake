@@ -35,6 +35,23 @@ set(CPACK_COMPONENT_TOOLS_DESCRIPTION
   "Merges the traces of a run, says which calls waited and for what, and shows it
 as text, as a page for the browser and as a CUBE report. To record runs install
 the measurement library of your MPI, too: kojak-openmpi or kojak-mpich.")
+# The package of the MPI that a measurement library was built for: it needs none to be loaded, and looks for it by name.
+function(kojak_package_of_mpi mpi result)
+  set(package "")
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/epilog/mpi/find_mpi_library.py
+    --compiler ${KOJAK_${mpi}_CC} --print OUTPUT_VARIABLE library OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  find_program(KOJAK_DPKG_QUERY NAMES dpkg-query)
+  mark_as_advanced(KOJAK_DPKG_QUERY)
+  if(KOJAK_DPKG_QUERY AND IS_ABSOLUTE "${library}")
+    file(REAL_PATH ${library} library)
+    execute_process(COMMAND ${KOJAK_DPKG_QUERY} -S ${library} OUTPUT_VARIABLE owner ERROR_QUIET)
+    if(owner MATCHES "^([a-z0-9.+-]+)[:,]")
+      set(package ${CMAKE_MATCH_1})
+    endif()
+  endif()
+  set(${result} "${package}" PARENT_SCOPE)
+endfunction()
+
 set(measuring "")
 foreach(mpi IN LISTS KOJAK_MPIS)
   string(TOUPPER ${mpi} upper)
@@ -42,6 +59,7 @@ foreach(mpi IN LISTS KOJAK_MPIS)
   list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${mpi})
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME kojak-${mpi})
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "kojak ${same}")
+  kojak_package_of_mpi(${mpi} CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS)
   set(CPACK_COMPONENT_${upper}_DESCRIPTION
     "Records the calls of MPI programs under ${mpi}: preloaded by \"kojak run\", or
 linked with the program as elg_config says.")

@@ -1,9 +1,9 @@
-#include "epilog/mpi/behind.h"
+#include "epilog/runtime/behind.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
-#include "epilog/mpi/dynamic_symbols.h"
+#include "epilog/runtime/dynamic_symbols.h"
 
 namespace kojak::measure {
 namespace {

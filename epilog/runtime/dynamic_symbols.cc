@@ -1,4 +1,4 @@
-#include "epilog/mpi/dynamic_symbols.h"
+#include "epilog/runtime/dynamic_symbols.h"
 
 #include <elf.h>
 #include <string.h>
