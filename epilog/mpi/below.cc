@@ -1,5 +1,7 @@
 #include "epilog/mpi/below.h"
 
+#include "epilog/mpi/mpi.h"
+
 namespace kojak::measure {
 namespace {
 
@@ -17,8 +19,9 @@ BelowNote* innermost(Recorder& r, const void* here) {
 
 }  // namespace
 
-BelowCall::BelowCall(unsigned function, MpiFamily family)
-    : note_{function, family, the_recorder.below, the_recorder.frame, BelowNote::kNothing, {}} {
+BelowCall::BelowCall(unsigned function, MpiFamily family, const BelowArguments& asked)
+    : note_{function, family, the_recorder.below, the_recorder.frame, asked, BelowNote::kNothing,
+            {}} {
   the_recorder.below = &note_;
 }
 
@@ -40,7 +43,9 @@ void note_below(unsigned function, MpiFamily family, const BelowArguments& argum
   BelowNote* const note = innermost(the_recorder, __builtin_frame_address(0));
   if (note == nullptr || note->family != family || !the_mpi.is_between(caller)) return;
   if (note->function == function) {
-    note->found = BelowNote::kFunction;
+    const bool to_nobody = arguments.to == MPI_PROC_NULL && note->found == BelowNote::kFunction;
+    if (note->found == BelowNote::kAsAsked || to_nobody) return;
+    note->found = arguments == note->asked ? BelowNote::kAsAsked : BelowNote::kFunction;
   } else if (note->found == BelowNote::kNothing) {
     note->found = BelowNote::kFamily;
   } else {
@@ -53,7 +58,8 @@ bool is_own_call_below(unsigned function, const void* caller) {
   if (!is_live() || the_mpi.between_count == 0 || !the_mpi.is_between(caller)) return false;
   const BelowNote* note = innermost(the_recorder, __builtin_frame_address(0));
   for (; note != nullptr; note = note->outer) {
-    if (note->function == function) return false;
+    // What follows the call that the program asked for is the library's own.
+    if (note->function == function) return note->found == BelowNote::kAsAsked;
   }
   return true;
 }

@@ -6,9 +6,10 @@
 // (below_entries of generate.py). These go straight on; while one of our MPI_X has called out to
 // such a library, the last PMPI_X of the same function that the library made successfully within it
 // is noted, and the hook gets that communicator, destination, source and root in place of the
-// program's, for this call only. If there was none, the first of the same family counts (a library
-// may make MPI_Ssend of MPI_Issend and MPI_Wait). A lasting meaning of the program's handle would
-// be wrong: a library may do that for some functions only.
+// program's, for this call only; but a call with the program's own arguments comes before all
+// others (a library may agree on an error code behind it). If there was none, the first of the same
+// family counts (a library may make MPI_Ssend of MPI_Issend and MPI_Wait). A lasting meaning of the
+// program's handle would be wrong: a library may do that for some functions only.
 //
 // Communicators that only the library makes are known by its own creation calls, which count apart
 // from the program's. What PMPI_Comm_free gives back is forgotten, whoever calls it: handles are
@@ -28,6 +29,7 @@ struct BelowArguments {
   Word comm = 0;
   int to = kNoRank;    // destination or root
   int from = kNoRank;  // source
+  bool operator==(const BelowArguments&) const = default;
 };
 
 // The call that is in hand of a library between, of a thread.
@@ -36,14 +38,15 @@ struct BelowNote {
   MpiFamily family;
   BelowNote* outer;
   const CallFrame* frame;  // that was the innermost when it began
-  enum { kNothing, kFamily, kFunction } found = kNothing;
+  BelowArguments asked;    // by the program
+  enum { kNothing, kFamily, kFunction, kAsAsked } found = kNothing;
   BelowArguments arguments;
 };
 
 // While it lives, calls of PMPI_ by a library between are noted.
 class BelowCall {
  public:
-  BelowCall(unsigned function, MpiFamily family);
+  BelowCall(unsigned function, MpiFamily family, const BelowArguments& asked);
   ~BelowCall();
   BelowCall(const BelowCall&) = delete;
   BelowCall& operator=(const BelowCall&) = delete;

@@ -27,7 +27,7 @@ int make_below(A a, const F& go_on) {
 // The handle may belong to another communicator at once.
 template <class F>
 int free_below(MPI_Comm* handle, const F& go_on) {
-  if (!is_live()) return go_on();
+  if (!is_live() || handle == nullptr) return go_on();
   const MPI_Comm freed = *handle;
   Comm* comm = nullptr;
   {

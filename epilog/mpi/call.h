@@ -76,7 +76,7 @@ concept TakesComm = requires(A& a, const BelowArguments& b) {
 };
 template <class A, class H>
 [[gnu::noinline]] typename A::Result called_through(A& a, H& hook) {
-  BelowCall below(A::kBase, A::kFamily);
+  BelowCall below(A::kBase, A::kFamily, a.asked());
   const typename A::Result result = a.call();
   if (result != MPI_SUCCESS || below.note().found == BelowNote::kNothing) return result;
   a.take(below.note().arguments);

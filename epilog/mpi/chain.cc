@@ -1,5 +1,6 @@
 #include "epilog/mpi/chain.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
@@ -70,6 +71,9 @@ void note_libraries_between(const Chain& chain, TheMpi& mpi) {
     for (unsigned i = 0; i < mpi.between_count; ++i) known = known || mpi.between[i].holds(next);
     if (known || mpi.between_count == TheMpi::kMostBetween) continue;
     mpi.between[mpi.between_count++] = file_of(next);
+    // It stays, or the chain would lead to nowhere where a program closes it.
+    const char* const path = mpi.between[mpi.between_count - 1].path;
+    if (path != nullptr && *path != '\0') dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     note_library_code(next);
   }
 }
@@ -108,7 +112,7 @@ void make() {
     while (!chain_is_there.load(std::memory_order_acquire)) sched_yield();
     return;
   }
-  if (mpi.kind == TheMpi::Kind::kFound) note_libraries_between(chain, mpi);
+  note_libraries_between(chain, mpi);
   the_chain = chain;
   the_mpi = mpi;
   chain_is_there.store(true, std::memory_order_release);

@@ -85,7 +85,10 @@ void* find_below(unsigned slot, const void* caller) {
     if (address == nullptr || ours.holds(address)) address = find_own_alone(slot_name(slot));
   });
   errno = error;
-  if (address == nullptr) return the_chain.own[slot];
+  if (address == nullptr) {
+    need_chain();
+    return the_chain.own[slot];
+  }
   the_below[slot].store(address, std::memory_order_release);
   return address;
 }
@@ -109,11 +112,9 @@ void find_own(Chain& chain, TheMpi& mpi, Behind& behind) {
     sign = behind.find(kSign);
   }
   void* library = nullptr;
-  bool counted = true;
   if (sign == nullptr && behind.find("MPI_Init") == nullptr) {
     library = load_mpi();
     if (library != nullptr) sign = dlsym(library, kSign);
-    counted = false;  // it stays
   }
   if (sign != nullptr) {
     mpi.file = file_of(sign);
@@ -139,7 +140,7 @@ void find_own(Chain& chain, TheMpi& mpi, Behind& behind) {
     void* const next = find_profiling(nullptr, behind, slot_name(slot));
     the_below[slot].store(next != nullptr ? next : own, std::memory_order_release);
   }
-  if (counted && library != nullptr) dlclose(library);
+  (void)library;  // it stays, or the chain would lead to nowhere
 }
 
 }  // namespace kojak::measure

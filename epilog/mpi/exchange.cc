@@ -7,7 +7,8 @@ namespace {
 
 constexpr int kTag = 1;
 
-MPI_Comm between_nodes = MPI_COMM_NULL;  // a private copy of MPI_COMM_WORLD
+MPI_Comm between_nodes{};  // a private copy of MPI_COMM_WORLD
+bool is_open = false;
 
 bool gather(const void* mine, std::size_t bytes, void* all) {
   const int count = static_cast<int>(bytes);
@@ -21,11 +22,13 @@ bool spread(void* data, std::size_t bytes) {
 bool open_exchange() {
   const bool good = mpi::Comm_dup(MPI_COMM_WORLD, &between_nodes) == MPI_SUCCESS;
   if (good) mpi::Comm_set_errhandler(between_nodes, MPI_ERRORS_RETURN);
+  is_open = good;
   return good;
 }
 
 void close_exchange() {
-  if (between_nodes != MPI_COMM_NULL) mpi::Comm_free(&between_nodes);
+  if (is_open) mpi::Comm_free(&between_nodes);
+  is_open = false;
 }
 
 void send(double value, std::uint32_t to) {

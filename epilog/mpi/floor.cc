@@ -5,7 +5,6 @@
 
 namespace kojak::measure {
 
-bool floor_is_there = false;
 Start* start_in_hand = nullptr;
 bool end_in_hand = false;
 bool program_has_ended = false;
@@ -17,25 +16,19 @@ bool past_end = false;
 bool is_between(unsigned slot) {
   return the_chain.next[slot] != the_chain.own[slot];
 }
-bool has_own_floor(const void* profiling, unsigned slot) {
-  return profiling != the_chain.own[slot] && is_between(slot);
-}
-bool stands_below_floor() {
-  return has_own_floor(the_mpi.next_pmpi_init, args::Init::kFunction) ||
-         has_own_floor(the_mpi.next_pmpi_init_thread, args::InitThread::kFunction);
+// It has a PMPI_X itself, and takes the MPI's by dlsym.
+bool is_below_floor(unsigned slot) {
+  const void* const profiling = slot == args::Init::kFunction ? the_mpi.next_pmpi_init
+                                : slot == args::InitThread::kFunction
+                                    ? the_mpi.next_pmpi_init_thread
+                                    : the_mpi.next_pmpi_finalize;
+  return profiling != the_chain.own[slot];
 }
 
 }  // namespace
 
-bool library_between() {
-  return (is_between(args::Init::kFunction) || is_between(args::InitThread::kFunction)) &&
-         !(floor_is_there && stands_below_floor());
-}
-
-LoadedFile library_in_between() {
-  const unsigned slot =
-      is_between(args::Init::kFunction) ? args::Init::kFunction : args::InitThread::kFunction;
-  return file_of(the_chain.next[slot]);
+bool goes_through(unsigned function) {
+  return is_between(function) && !(floor_is_there() && is_below_floor(function));
 }
 
 namespace {
@@ -104,23 +97,20 @@ int finalize_outside(const void* caller) {
 }  // namespace
 
 int go_on_init(int* argc, char*** argv) {
-  const bool below = stands_below_floor();
-  if (!floor_is_there || (library_between() && !below)) return next_MPI_Init(argc, argv);
-  return pass_init([&] { return next_MPI_Init(argc, argv); });
+  const auto go_on = [&] { return next_MPI_Init(argc, argv); };
+  return !floor_is_there() || goes_through(args::Init::kFunction) ? go_on() : pass_init(go_on);
 }
 
 int go_on_init_thread(int* argc, char*** argv, int required, int* provided) {
-  if (!floor_is_there || library_between()) {
-    return next_MPI_Init_thread(argc, argv, required, provided);
-  }
-  return pass_init([&] { return next_MPI_Init_thread(argc, argv, required, provided); });
+  const auto go_on = [&] { return next_MPI_Init_thread(argc, argv, required, provided); };
+  return !floor_is_there() || goes_through(args::InitThread::kFunction) ? go_on()
+                                                                        : pass_init(go_on);
 }
 
 int go_on_finalize() {
-  if (!floor_is_there || (is_between(args::Finalize::kFunction) && !stands_below_floor())) {
-    return next_MPI_Finalize();
-  }
-  return pass_finalize([] { return next_MPI_Finalize(); });
+  const auto go_on = [] { return next_MPI_Finalize(); };
+  return !floor_is_there() || goes_through(args::Finalize::kFunction) ? go_on()
+                                                                      : pass_finalize(go_on);
 }
 
 int pass_pmpi_init(int* argc, char*** argv) {
@@ -145,13 +135,13 @@ int pass_pmpi_finalize(const void* caller) {
   return finalize_outside(caller);
 }
 
-bool can_begin(bool between) {
-  if (floor_is_there || !between) return true;
+bool can_begin() {
+  if (floor_is_there() || the_mpi.between_count == 0) return true;
   if (is_first_by_environment()) {
     say_why_not(
         "nothing is recorded: %s stands between the program and MPI; link libelg_mpi.so "
         "(elg_config --libs) or preload it, not the archive; the program runs on",
-        library_in_between().name());
+        the_mpi.between[0].name());
   }
   return false;
 }
@@ -167,7 +157,7 @@ void arrive(Start& start) {
       say_why_not(
           "nothing is recorded: %s calls the MPI in a way that cannot be seen; the program "
           "runs on",
-          library_in_between().name());
+          file_of(the_chain.next[start.function]).name());
     }
     return;
   }
@@ -176,7 +166,7 @@ void arrive(Start& start) {
 }
 
 bool is_past_end() {
-  return past_end || the_session.shut || !library_between();
+  return past_end || the_session.shut || !goes_through(args::Finalize::kFunction);
 }
 
 }  // namespace kojak::measure

@@ -17,7 +17,12 @@
 
 namespace kojak::measure {
 
-extern bool floor_is_there;
+// Defined where the library has one; decided when it is linked, since other libraries' constructors
+// may call MPI before ours have run.
+[[gnu::weak]] void mark_of_floor();
+inline bool floor_is_there() {
+  return mark_of_floor != nullptr;
+}
 
 // A call of MPI_Init or MPI_Init_thread in hand.
 struct Start {
@@ -32,10 +37,9 @@ extern Start* start_in_hand;
 extern bool end_in_hand;        // MPI_Finalize
 extern bool program_has_ended;  // it has called that
 
-// Whether MPI_Init, MPI_Init_thread and MPI_Finalize go through others before PMPI_ is reached.
-bool library_between();
-// The first of them, for messages.
-LoadedFile library_in_between();
+// Whether this function (MPI_Init, MPI_Init_thread, MPI_Finalize) goes through others before PMPI_
+// is reached.
+bool goes_through(unsigned function);
 
 // What is passed on at the floor: to others below it, else to the MPI.
 int go_on_init(int* argc, char*** argv);
@@ -48,7 +52,7 @@ int pass_pmpi_init_thread(int* argc, char*** argv, int required, int* provided);
 int pass_pmpi_finalize(const void* caller);
 
 // Without a floor nothing may stand between. Says why not.
-bool can_begin(bool between);
+bool can_begin();
 // MPI_Init has returned successfully.
 void arrive(Start& start);
 // Whether the process is past PMPI_Finalize, or nobody could put that off.

@@ -223,7 +223,11 @@ def takes(f):
     for member, name in (("to", partner_of(f, "dest", "root")), ("from", partner_of(f, "source"))):
         if name:
             out.append(f"    if (below.{member} != kNoRank) {name} = below.{member};\n")
-    return "".join(out) + "  }\n"
+    words = {"comm": f"word({of.name})"}
+    words.update({member: name for member, name in
+                  (("to", partner_of(f, "dest", "root")), ("from", partner_of(f, "source"))) if name})
+    asked = ", ".join(f".{member} = {value}" for member, value in words.items())
+    return "".join(out) + f"  }}\n  BelowArguments asked() const {{ return {{{asked}}}; }}\n"
 
 
 def below_entry(f, name, slot):
@@ -239,7 +243,9 @@ def below_entry(f, name, slot):
            f"({raw});\n  }};\n"]
     if f.name in FREES:
         return "".join(out) + f"  return free_below({typed}, go_on);\n}}\n"
-    if any(p.kind == "comm" and p.direction == "out" for p in f.parameters):
+    # Not those that end with a request, of whose completion nobody tells.
+    kinds = {p.kind for p in f.parameters if p.direction == "out"}
+    if "comm" in kinds and "request" not in kinds:
         out.append(f"  if (is_own_call_below({structure}::kBase, caller)) [[unlikely]] {{\n"
                    f"    return make_below({structure}{{{typed}}}, go_on);\n  }}\n")
     out.append(f"  const int kojak_result = go_on();\n"

@@ -5,7 +5,8 @@ namespace {
 
 Vector<int> all_ranks, translated;
 Vector<std::uint32_t> world_ranks;
-MPI_Group world_group = MPI_GROUP_NULL;
+MPI_Group world_group{};
+bool knows_world = false;
 
 Group* group_of_translated(const int* ranks, int count) {
   if (!world_ranks.resize(static_cast<std::size_t>(count))) return nullptr;
@@ -20,6 +21,7 @@ Group* group_of_translated(const int* ranks, int count) {
 
 void use_world_group(MPI_Group world) {
   world_group = world;
+  knows_world = world != MPI_GROUP_NULL;
 }
 
 const int* ranks_in(MPI_Group group, MPI_Group other, int& count) {
@@ -38,7 +40,7 @@ const int* ranks_in(MPI_Group group, MPI_Group other, int& count) {
 
 Group* group_of(MPI_Group group) {
   int count = 0;
-  if (world_group == MPI_GROUP_NULL) return nullptr;
+  if (!knows_world) return nullptr;
   const int* ranks = ranks_in(group, world_group, count);
   return ranks == nullptr ? nullptr : group_of_translated(ranks, count);
 }

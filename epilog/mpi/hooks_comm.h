@@ -291,7 +291,7 @@ struct CommFreeHook {
 
   template <class A>
   void before(const A& a) {
-    comm = forget_comm(handle = *a.comm);
+    if (a.comm != nullptr) comm = forget_comm(handle = *a.comm);
   }
   template <class A, class C>
   void after(const A&, int result, C& call) {

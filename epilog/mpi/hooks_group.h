@@ -33,7 +33,9 @@ KOJAK_GIVES_GROUP(GroupUnion, newgroup)
 template <>
 struct Hook<args::GroupFree> {
   Word key = 0;
-  void before(const args::GroupFree& a) { key = word(*a.group); }
+  void before(const args::GroupFree& a) {
+    if (a.group != nullptr) key = word(*a.group);
+  }
   template <class C>
   void after(const args::GroupFree&, int result, C& call) {
     if (result == MPI_SUCCESS) group_freed(key);

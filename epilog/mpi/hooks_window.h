@@ -85,7 +85,9 @@ struct Hook<args::WinFree> {
   Window* window = nullptr;
   MPI_Win handle = MPI_WIN_NULL;
 
-  void before(const args::WinFree& a) { window = forget_window(handle = *a.win); }
+  void before(const args::WinFree& a) {
+    if (a.win != nullptr) window = forget_window(handle = *a.win);
+  }
   template <class C>
   void after(const args::WinFree&, int result, C& call) {
     if (result != MPI_SUCCESS && window != nullptr) {

@@ -31,7 +31,7 @@ struct Said {
   std::size_t imported = 0;
   unsigned more = 0;
 };
-Said said;
+constinit Said said{};
 
 struct Walk {
   Recorder* recorder;

@@ -7,7 +7,7 @@ namespace {
 
 struct LastCall : args::Finalize {
   int call() const {
-    if (!floor_is_there) end_before_last_call(the_recorder);
+    if (!floor_is_there()) end_before_last_call(the_recorder);
     return go_on_finalize();
   }
 };
@@ -26,8 +26,8 @@ int kojak_MPI_Init(int* argc, char*** argv) {
   using namespace kojak::measure;
   need_chain();
   return initialise(
-      args::Init::kFunction, [&] { return go_on_init(argc, argv); }, library_between(),
-      __builtin_return_address(0));
+      args::Init::kFunction, [&] { return go_on_init(argc, argv); },
+      goes_through(args::Init::kFunction), __builtin_return_address(0));
 }
 
 KOJAK_WRAPPER int kojak_MPI_Init_thread(int* argc, char*** argv, int required,
@@ -37,8 +37,8 @@ int kojak_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) 
   need_chain();
   return initialise(
       args::InitThread::kFunction,
-      [&] { return go_on_init_thread(argc, argv, required, provided); }, library_between(),
-      __builtin_return_address(0));
+      [&] { return go_on_init_thread(argc, argv, required, provided); },
+      goes_through(args::InitThread::kFunction), __builtin_return_address(0));
 }
 
 KOJAK_WRAPPER int kojak_MPI_Finalize() __asm__("MPI_Finalize");

@@ -32,7 +32,7 @@ int initialise(unsigned function, const F& go_on, bool between, const void* call
   }
   note_start();
   Start start{function, caller, between};
-  start.prepared = prepare_startup() && can_begin(between);
+  start.prepared = prepare_startup() && can_begin();
   start_in_hand = &start;
   const int result = go_on();
   start_in_hand = nullptr;
@@ -47,6 +47,10 @@ template <class F, class G>
 int finalise(const F& pmpi_call, const G& measured_call) {
   if (program_has_ended || !is_live()) return pmpi_call();
   program_has_ended = true;
+  // A server that stays in MPI_Init to its end may end by this name.
+  while (start_in_hand != nullptr && the_recorder.frame != nullptr) {
+    drop_innermost(the_recorder, ticks());
+  }
   if (open_sessions() != 0) keep_own_session();  // MPI_COMM_WORLD's group is gone then
   end_in_hand = true;
   const int result = measured_call();

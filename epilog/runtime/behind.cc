@@ -27,6 +27,24 @@ int look_for_file(dl_phdr_info* info, std::size_t, void* data) {
   return 1;
 }
 
+struct NeedSearch {
+  const char* name;
+  bool found;
+};
+
+int look_for_need(dl_phdr_info* info, std::size_t, void* data) {
+  auto& search = *static_cast<NeedSearch*>(data);
+  search.found = needs_file(info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, search.name);
+  return search.found ? 1 : 0;
+}
+
+// By its file's name, which is mostly that by which it is needed.
+bool is_needed(const char* name) {
+  NeedSearch search{name, false};
+  dl_iterate_phdr(look_for_need, &search);
+  return search.found;
+}
+
 }  // namespace
 
 const char* LoadedFile::name() const {
@@ -58,13 +76,14 @@ Behind::Behind() {
 }
 
 Behind::~Behind() {
-  while (count_ != 0) drop(count_ - 1);
+  while (!files_.empty()) drop(files_.size() - 1);
+  files_.clear();
 }
 
-void Behind::drop(unsigned file) {
+void Behind::drop(std::size_t file) {
   if (files_[file].handle != nullptr) dlclose(files_[file].handle);
-  memmove(files_ + file, files_ + file + 1, (count_ - file - 1) * sizeof(File));
-  --count_;
+  for (std::size_t i = file + 1; i < files_.size(); ++i) files_[i - 1] = files_[i];
+  files_.resize(files_.size() - 1);
 }
 
 int Behind::take(dl_phdr_info* info, std::size_t, void* data) {
@@ -75,28 +94,29 @@ int Behind::take(dl_phdr_info* info, std::size_t, void* data) {
     return 0;
   }
   if (!behind.from_here_ || file.path == nullptr || *file.path == '\0') return 0;
-  if (behind.count_ == kMost) return 1;
-  behind.files_[behind.count_++] = {file, nullptr, info->dlpi_addr, info->dlpi_phdr,
-                                    info->dlpi_phnum};
+  behind.files_.push_back({file, nullptr, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum});
   return 0;
 }
 
 void Behind::take_files(bool behind_us) {
-  while (count_ != 0) drop(count_ - 1);
+  while (!files_.empty()) drop(files_.size() - 1);
   from_here_ = !behind_us;
   dl_iterate_phdr(take, this);
-  for (unsigned i = 0; i < count_;) {
-    files_[i].handle = dlopen(files_[i].loaded.path, RTLD_LAZY | RTLD_NOLOAD);
-    // One cannot be opened that the kernel brings along.
-    if (files_[i].handle == nullptr || find_in(files_[i], kOurs) != nullptr) {
-      drop(i);
+  std::size_t kept = 0;
+  for (File file : files_) {
+    file.handle = dlopen(file.loaded.path, RTLD_LAZY | RTLD_NOLOAD);
+    if (file.handle == nullptr) continue;  // the kernel brings it along
+    if (find_in(file, kOurs) != nullptr) {
+      dlclose(file.handle);
     } else {
-      ++i;
+      files_[kept++] = file;
     }
   }
+  files_.resize(kept);
 }
 
 void Behind::look_through_files(const char* name) {
+  sign_ = name;
   take_files(true);
   if (find(name) == nullptr) take_files(false);
 }
@@ -107,16 +127,22 @@ void* Behind::find_in(const File& file, const char* name) const {
   return file.loaded.holds(address) ? address : nullptr;
 }
 
+bool Behind::stands_between(const File& file, const char* name, const void* address) const {
+  if (sign_ == nullptr || find_in(file, sign_) != nullptr) return true;
+  return dlsym(RTLD_NEXT, name) == address || is_needed(file.loaded.name());
+}
+
 void* Behind::find(const char* name) const {
-  if (count_ == 0) return dlsym(RTLD_NEXT, name);
-  for (unsigned i = 0; i < count_; ++i) {
-    if (void* const address = find_in(files_[i], name)) return address;
+  if (files_.empty()) return dlsym(RTLD_NEXT, name);
+  for (const File& file : files_) {
+    void* const address = find_in(file, name);
+    if (address != nullptr && stands_between(file, name, address)) return address;
   }
   return nullptr;
 }
 
 void Behind::leave_out_stubs(const LoadedFile& mpi) {
-  for (unsigned i = 0; i < count_;) {
+  for (std::size_t i = 0; i < files_.size();) {
     const File& file = files_[i];
     if (file.loaded.path != mpi.path && find_in(file, "MPI_Init") != nullptr &&
         !imports_by_prefix(file.base, file.headers, file.header_count, "PMPI_")) {

@@ -4,11 +4,17 @@
 // may have loaded its MPI with RTLD_LOCAL (Python). Then, and where another copy of us has to be
 // passed over, the loaded files are looked through in the order in which they were loaded.
 //
-// Not thread-safe, for a moment's use: files must not be unloaded meanwhile. Needs 20 KB of stack.
+// In such a look-through a file counts only where it is in somebody's scope: in the global one, or
+// needed by another file. One that a program has opened for itself alone stands before nobody's
+// MPI.
+//
+// Not thread-safe, for a moment's use: files must not be unloaded meanwhile. Without memory nothing
+// is found but by RTLD_NEXT.
 #pragma once
 
 #include <link.h>
 
+#include "epilog/runtime/memory.h"
 #include "epilog/runtime/recorder.h"
 
 namespace kojak::measure {
@@ -32,9 +38,10 @@ class Behind {
 
   // The first definition of a name behind us; null if there is none.
   void* find(const char* name) const;
-  // From now on the loaded files are looked through. All of them, if none behind us has the name.
+  // From now on the loaded files are looked through: all of them, if none behind us has the name,
+  // which is one that only an MPI has.
   void look_through_files(const char* name);
-  bool looks_through_files() const { return count_ != 0; }
+  bool looks_through_files() const { return !files_.empty(); }
   // Files that bring an MPI of one process along for somebody (MPI_Init, but no call of PMPI_) are
   // no part of the chain where another one is the MPI.
   void leave_out_stubs(const LoadedFile& mpi);
@@ -47,17 +54,17 @@ class Behind {
     const ElfW(Phdr) * headers;
     int header_count;
   };
-  static constexpr unsigned kMost = 256;
 
   static int take(dl_phdr_info* info, std::size_t size, void* data);
   void take_files(bool behind_us);
-  void drop(unsigned file);
+  void drop(std::size_t file);
   void* find_in(const File& file, const char* name) const;
+  bool stands_between(const File& file, const char* name, const void* address) const;
 
-  File files_[kMost];
-  unsigned count_ = 0;
+  Vector<File> files_;
+  const char* sign_ =
+      nullptr;              // what the MPI itself has, where the files are looked through for it
   bool from_here_ = false;  // while they are taken: ours has come
-  bool copies_ = false;     // another copy of us stands behind
 };
 
 }  // namespace kojak::measure

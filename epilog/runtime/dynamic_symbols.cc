@@ -57,4 +57,20 @@ bool imports_by_prefix(ElfW(Addr) base, const ElfW(Phdr) * headers, int count, c
   return false;
 }
 
+bool needs_file(ElfW(Addr) base, const ElfW(Phdr) * headers, int count, const char* name) {
+  const DynamicSymbols table = dynamic_symbols(base, headers, count);
+  if (table.strings == nullptr) return false;
+  for (int i = 0; i < count; ++i) {
+    if (headers[i].p_type != PT_DYNAMIC) continue;
+    const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(base + headers[i].p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag != DT_NEEDED || entry->d_un.d_val >= table.strings_size) continue;
+      const char* const needed = table.strings + entry->d_un.d_val;
+      const char* const slash = strrchr(needed, '/');
+      if (strcmp(slash != nullptr ? slash + 1 : needed, name) == 0) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace kojak::measure

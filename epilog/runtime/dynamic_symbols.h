@@ -25,4 +25,7 @@ DynamicSymbols dynamic_symbols(ElfW(Addr) base, const ElfW(Phdr) * headers, int 
 // Whether the file calls functions of others whose names begin so.
 bool imports_by_prefix(ElfW(Addr) base, const ElfW(Phdr) * headers, int count, const char* prefix);
 
+// Whether it asks for a library of this name, maybe with a folder in front.
+bool needs_file(ElfW(Addr) base, const ElfW(Phdr) * headers, int count, const char* name);
+
 }  // namespace kojak::measure

@@ -23,7 +23,7 @@ struct Part {
   CodeRange range;
   bool library;
 };
-Part parts[kMostParts];
+constinit Part parts[kMostParts]{};
 std::atomic<unsigned> part_count{0};
 std::atomic_flag adding = ATOMIC_FLAG_INIT;
 // An address in each file that was noted.

@@ -402,7 +402,7 @@ namespace {
 // Of threads that ended with a small buffer. It is written to as a trace is, but knows nothing of
 // records, and has the number of the first of these threads.
 LocalTrace* shared = nullptr;
-Recorder shared_recorder;
+constinit Recorder shared_recorder{};
 
 bool write_shared(bool last = false) {
   const std::uint64_t size = shared->recorder->header->end - shared->recorder->header->base;

@@ -29,7 +29,7 @@ struct LimitedGroup {
   double processors = 0;  // that it may use
   Stops at_start;
 };
-LimitedGroup the_group;
+constinit LimitedGroup the_group{};
 
 bool read_file(const char* folder, const char* name, char* to, std::size_t size) {
   char path[600];

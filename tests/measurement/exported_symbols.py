@@ -5,6 +5,9 @@
 
 mpi.h may declare less than the library has. Every symbol MPI_* and MPIX_* of the shared libraries of a C program
 must be defined by our library, or stand with a reason in the table's list of what has no wrapper.
+
+Ours must not initialise anything when it is loaded, but by its constructors: those of other libraries may have called
+MPI before.
 """
 import argparse
 import os
@@ -53,6 +56,8 @@ def main():
                if table.exemption(name) is not None]
     if len(theirs) < 400:
         faults.append(f"only {len(theirs)} functions found: is this the MPI's library?")
+    faults += [f"{line.split()[-1]}: initialised when the library is loaded; make it constinit"
+               for line in run("nm", options.library).splitlines() if "_GLOBAL__sub_I" in line]
     print(f"{len(theirs)} exported, {len(theirs & ours)} taken, {len(theirs - ours)} left to it")
     if faults:
         sys.exit("\n".join(faults))

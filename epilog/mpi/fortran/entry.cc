@@ -66,12 +66,6 @@ bool is_ours(const void* address) {
          theirs.dli_fbase == ours.dli_fbase;
 }
 
-// The next definition of the very name behind us.
-void* look_up_behind(const Wanted& wanted) {
-  const Behind behind;
-  return look_up_by([&](const char* symbol) { return behind.find(symbol); }, "", wanted);
-}
-
 // What an object and the libraries that it needs define. Of the program itself these are all names
 // that are known, our own first.
 void* look_up_in(const char* object, int mode, const Wanted& wanted) {
@@ -91,9 +85,19 @@ void* Entry::find_apart(const void* caller) {
 void* Entry::find(const void* caller) {
   need_chain();
   const Wanted wanted{name_, interface_, large_};
-  void* const behind = look_up_behind(wanted);
+  Behind behind;
+  const auto find_behind = [&](const char* prefix) {
+    return look_up_by([&](const char* symbol) { return behind.find(symbol); }, prefix, wanted);
+  };
   void* own = look_up(RTLD_DEFAULT, "p", wanted);
-  if (own == nullptr) own = behind;
+  void* next = find_behind("");
+  if (own == nullptr && next == nullptr) {
+    // Nobody else sees it, or there is none.
+    behind.look_through_files("PMPI_Get_library_version");
+    own = find_behind("p");
+    next = find_behind("");
+  }
+  if (own == nullptr) own = next;
   Dl_info info{};
   if (own == nullptr && dladdr(caller, &info) != 0) {
     own = look_up_in(info.dli_fname, RTLD_NOLOAD, wanted);
@@ -104,8 +108,8 @@ void* Entry::find(const void* caller) {
   }
   if (own == nullptr) return nullptr;
   library_ = code_around(own);
-  goes_to_another_ = behind != nullptr && !file_of(own).holds(behind);
-  void* const address = goes_to_another_ ? behind : own;
+  goes_to_another_ = next != nullptr && !file_of(own).holds(next);
+  void* const address = goes_to_another_ ? next : own;
   address_.store(address, std::memory_order_release);
   return address;
 }

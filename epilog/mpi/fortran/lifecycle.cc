@@ -25,7 +25,7 @@ void init(Entry& entry, const void* caller, void* ierror) {
         forward(&error);
         return error;
       },
-      entry.goes_to_another() || library_between(), caller);
+      entry.goes_to_another() || goes_through(args::Init::kFunction), caller);
   give_error(ierror, error);
 }
 
@@ -39,7 +39,7 @@ void init_thread(Entry& entry, const void* caller, void* required, void* provide
         forward(required, provided, &error);
         return error;
       },
-      entry.goes_to_another() || library_between(), caller);
+      entry.goes_to_another() || goes_through(args::InitThread::kFunction), caller);
   give_error(ierror, error);
 }
 
@@ -53,7 +53,7 @@ void finalize(Entry& entry, const void* caller, void* ierror) {
   };
   finalise(call, [&] {
     return measured_in_fortran(entry, caller, args::Finalize{}, [&](args::Finalize&) {
-      if (!floor_is_there) end_before_last_call(the_recorder);
+      if (!floor_is_there()) end_before_last_call(the_recorder);
       return call();
     });
   });
