@@ -27,7 +27,9 @@ def check(case, name, extra, clients):
         ends = sum(line.strip().startswith("shmem_finalize") for line in lines)
         if barriers != (BARRIERS if pe < clients else 0) or ends != 1 or "open=0 lost=0" not in lines[-1]:
             sys.exit(f"{name}, PE {pe}: {barriers} barriers, {ends} ends: {lines}")
-    case.analyse(traces)
+    # What a server's library makes of barriers over all PEs is not followed: they are told as incomplete.
+    if clients == case.args.ranks:
+        case.analyse(traces)
 
 
 def main():

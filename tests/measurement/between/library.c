@@ -17,6 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#if defined(COUNTS) || defined(ALIAS)
+/* A line at once: those of several processes do not mix. */
+static void tell(const char* line) {
+  const ssize_t written = write(STDOUT_FILENO, line, strlen(line));
+  (void)written;
+}
+#endif
 
 #ifdef CLIENTS
 static MPI_Comm clients;
@@ -124,7 +133,9 @@ int MPI_Init(int* argc, char*** argv) {
   return PMPI_Init(argc, argv);
 }
 int MPI_Finalize(void) {
-  printf("counted: %d %d %d %d %d %d %d\n", ranks, sizes, barriers, fences, sends, type_sizes, groups);
+  char line[128];
+  snprintf(line, sizeof line, "counted: %d %d %d %d %d %d %d\n", ranks, sizes, barriers, fences, sends, type_sizes, groups);
+  tell(line);
   return PMPI_Finalize();
 }
 #endif
@@ -139,7 +150,7 @@ int PMPI_Init(int* argc, char*** argv) __attribute__((alias("MPI_Init")));
 int MPI_Finalize(void) {
   int (*finalize)(void);
   *(void**)&finalize = dlsym(RTLD_NEXT, "PMPI_Finalize");
-  printf("the tool ends\n");
+  tell("the tool ends\n");
   return finalize();
 }
 int PMPI_Finalize(void) __attribute__((alias("MPI_Finalize")));

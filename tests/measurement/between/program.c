@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static FILE* times;
 
@@ -53,7 +54,10 @@ int MAIN(int argc, char** argv) {
   if (rank == 0) MPI_Ssend(&size, 1, MPI_INT, size - 1, 5, MPI_COMM_WORLD);
   if (rank == size - 1) MPI_Recv(&got, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Win_free(&win);
-  printf("%d of %d got %d\n", rank, size, got);
+  char line[64];  /* at once: those of several processes do not mix */
+  const int length = snprintf(line, sizeof line, "%d of %d got %d\n", rank, size, got);
+  const ssize_t written = write(STDOUT_FILENO, line, (size_t)length);
+  (void)written;
   fclose(times);
   return MPI_Finalize();
 }
