@@ -36,10 +36,17 @@ int nobody_has() {
   return missing_function(kRows[Slot].name);
 }
 template <unsigned... Slot>
-void fill_gaps(Chain& chain, std::integer_sequence<unsigned, Slot...>) {
+void* nobody_of(unsigned slot, std::integer_sequence<unsigned, Slot...>) {
   static int (*const kNobody[])() = {nobody_has<Slot>...};
+  return reinterpret_cast<void*>(kNobody[slot]);
+}
+void* nobody_of(unsigned slot) {
+  return nobody_of(slot, std::make_integer_sequence<unsigned, kSlots>{});
+}
+
+void fill_gaps(Chain& chain) {
   for (unsigned slot = 0; slot < kSlots; ++slot) {
-    void* const nobody = reinterpret_cast<void*>(kNobody[slot]);
+    void* const nobody = nobody_of(slot);
     if (chain.own[slot] == nullptr) chain.own[slot] = nobody;
     if (chain.next[slot] == nullptr) chain.next[slot] = chain.own[slot];
   }
@@ -105,7 +112,7 @@ void make() {
     find_own(chain, mpi, behind);
     share_names(chain);
     find_next(chain, mpi, behind);
-    fill_gaps(chain, std::make_integer_sequence<unsigned, kSlots>{});
+    fill_gaps(chain);
     find_floor(chain, mpi, behind);
   }
   if (placing.test_and_set(std::memory_order_acquire)) {
@@ -131,6 +138,22 @@ bool TheMpi::is_between(const void* return_address) const {
 
 const char* slot_name(unsigned slot) {
   return kRows[slot].name;
+}
+
+void find_next_for(unsigned slot, const void* caller) {
+  std::atomic_ref<void*> next(the_chain.next[slot]);
+  if (next.load(std::memory_order_acquire) != nobody_of(slot)) return;
+  const int error = errno;
+  void* const found = on_own_stack([&]() -> void* {
+    const LoadedFile file = file_of(caller);
+    if (file.path == nullptr || *file.path == '\0') return nullptr;
+    void* const object = dlopen(file.path, RTLD_LAZY | RTLD_NOLOAD);
+    void* const address = object != nullptr ? dlsym(object, kRows[slot].name) : nullptr;
+    if (object != nullptr) dlclose(object);
+    return file_of(&the_mpi).holds(address) ? nullptr : address;
+  });
+  errno = error;
+  if (found != nullptr) next.store(found, std::memory_order_release);
 }
 
 void make_chain() {

@@ -39,6 +39,10 @@ KOJAK_INLINED inline void need_chain() {
     make_chain();
 }
 
+// Where no MPI is known a shim may have opened one that only its own files see: what that calls by
+// MPI's names is found for it. `caller` is the code that called us.
+[[gnu::cold, gnu::noinline]] void find_next_for(unsigned slot, const void* caller);
+
 // The MPI that does the work: the file that holds PMPI_Get_library_version, which every MPI since
 // 3.0 has. PMPI_Init is no sign: libraries between define that, too.
 struct TheMpi {
@@ -62,6 +66,13 @@ struct TheMpi {
   bool is_between(const void* return_address) const;
 };
 extern TheMpi the_mpi;  // valid when the chain is there
+
+// Before the call of a function is passed on unrecorded.
+KOJAK_INLINED inline void need_next(unsigned slot, const void* caller) {
+  need_chain();
+  if (the_mpi.kind == TheMpi::Kind::kNone) [[unlikely]]
+    find_next_for(slot, caller);
+}
 
 // What stands in a slot: MPI_Put.
 const char* slot_name(unsigned slot);

@@ -321,7 +321,7 @@ def arguments_header(table):
     return "".join(out)
 
 
-def entry_point(f, name):
+def entry_point(f, name, slot):
     raw = ", ".join(p.name for p in f.parameters)
     typed = ", ".join(f"handle<{p.c_type()}>({p.name})" if p.is_handle() else p.name
                       for p in f.parameters)
@@ -330,19 +330,20 @@ def entry_point(f, name):
         made = f"args::{dataclasses.replace(f, name=name).struct_name()}{{{{{typed}}}}}"
     return (f'\nKOJAK_WRAPPER {f.returns} kojak_{name}({word_parameters(f)}) __asm__("{name}");\n'
             f"{f.returns} kojak_{name}({word_parameters(f)}) {{\n"
-            f"  if (!is_live()) [[unlikely]] {{\n    need_chain();\n    return {next_name(name)}({raw});\n  }}\n"
+            f"  if (!is_live()) [[unlikely]] {{\n    need_next({slot}, __builtin_return_address(0));\n    return {next_name(name)}({raw});\n  }}\n"
             f"  return measured({made}, __builtin_return_address(0));\n}}\n")
 
 
 def wrappers(table, part):
     functions = [f for f in table.functions if in_part(f, part) and f.name not in OWN_WRAPPERS]
+    names = {name: index for index, (name, _) in enumerate(slots(table))}
     out = [BANNER, part_begins(part), '#include "epilog/mpi/call.h"\n', hook_headers(functions),
            "\nnamespace kojak::measure {\n",
            '#define KOJAK_WRAPPER extern "C" __attribute__((visibility("default"), used))\n']
     for f in functions:
-        out.append(entry_point(f, f.name))
+        out.append(entry_point(f, f.name, names[f.name]))
         for name in f.c_names()[1:]:
-            out.append("\n#if defined(OPEN_MPI)" + entry_point(f, name) + "#endif\n")
+            out.append("\n#if defined(OPEN_MPI)" + entry_point(f, name, names[name]) + "#endif\n")
     out += ["\n}  // namespace kojak::measure\n", part_ends(part)]
     return "".join(out)
 

@@ -171,7 +171,8 @@ def local(between):
 
 def shim(between):
     mpi = between.case.args.mpi_library
-    between.not_recorded(["libshim", "no MPI that this"], between.program("shim"), ["us"], ranks=2, SHIM_MPI=mpi)
+    between.not_recorded(["libshim", "no MPI that this"], between.program("shim"), ["us"], ranks=2, SHIM_MPI=mpi,
+                         SHIM_INNER=between.library("inner"))
     between.not_recorded(["libstub", "no MPI that this"], between.program("stub"), ["us"], ranks=1)
 
 

@@ -1,5 +1,6 @@
 /* Libraries that have MPI_X and no PMPI_X, with handles of their own: a shim that opens the MPI itself (SHIM_MPI names it)
- * where nobody else sees it, and a stub of one process. With PROGRAM the program for both.
+ * where nobody else sees it, and a stub of one process. With PROGRAM the program for both; with INNER a part of the MPI that
+ * calls a function by MPI's name, as MPICH 4.2 does for files (SHIM_INNER names it).
  */
 #ifdef PROGRAM
 #include <stdio.h>
@@ -13,6 +14,14 @@ int main(int argc, char** argv) {
   const int file = MPI_File_touch(7);
   printf("%d of %d, file %d\n", rank, size, file);
   return MPI_Finalize();
+}
+#elif defined(INNER)
+#include <mpi.h>
+
+int inner(void) {
+  static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  return MPI_Get_library_version(text, &length);
 }
 #elif defined(STUB)
 int MPI_Init(int* argc, char*** argv) {
@@ -74,8 +83,9 @@ int shim_size(int comm, int* size) {
 }
 /* Inside, an MPI calls its own PMPI_Comm_dup and its like for a file. */
 int MPI_File_touch(int comm) {
-  void* file;
+  void *file, *part = dlopen(getenv("SHIM_INNER"), RTLD_NOW | RTLD_LOCAL);
   (void)comm;
+  if (part == NULL || ((int (*)(void))dlsym(part, "inner"))() != MPI_SUCCESS) return -1;
   const int opened = CALL("PMPI_File_open", Handle, const char*, int, Handle, void**)(
       WORLD, "touched", MPI_MODE_CREATE | MPI_MODE_RDWR, NO_INFO, &file);
   return opened != MPI_SUCCESS ? opened : CALL("PMPI_File_close", void**)(&file);
