@@ -163,8 +163,9 @@ void SwitchedOff::add_findings(std::vector<Finding>& found) const {
                      of_count(called_.size(), "function is", "functions are") +
                          " called but not recorded; left out are patterns of " + names(uncounted_),
                      "Messages, collective operations and epochs are paired by counting calls, and "
-                     "these were not counted. Call the MPI_ functions instead of PMPI_ ones, or "
-                     "build kojak with an MPI that has the function."});
+                     "these were not counted. Call the MPI_ functions instead of PMPI_ ones, put "
+                     "kojak's library in front of another that has the function, or build kojak "
+                     "with an MPI that has it."});
   }
   if (hides_progress_) {
     found.push_back({Finding::Severity::kNote, 1, "pattern left out: Wait for Progress",
