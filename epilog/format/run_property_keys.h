@@ -15,7 +15,8 @@ inline constexpr const char* kNoProcessorTimes = "processor.unknown";
 inline constexpr const char* kProcessorLimit = "processor.limit";
 inline constexpr const char* kProcessorStops = "processor.stopped";
 
-// The level of threads that MPI granted the process: "single", "funneled", "serialized", "multiple".
+// The level of threads that MPI granted the process: "single", "funneled", "serialized",
+// "multiple".
 inline constexpr const char* kThreads = "mpi.threads";
 
 // Files that stand between the program and MPI, and get its calls: "libwrap.so, libcheck.so".

@@ -38,7 +38,8 @@ std::string shared_libs(const std::string& library) {
 }
 std::string static_libs(const std::string& library) {
   const std::string archive = std::filesystem::path(library).replace_extension(".a").string();
-  return "-Wl,--whole-archive " + quoted(archive) + " -Wl,--no-whole-archive -ldl -lpthread -Wl,--no-as-needed";
+  return "-Wl,--whole-archive " + quoted(archive) +
+         " -Wl,--no-whole-archive -ldl -lpthread -Wl,--no-as-needed";
 }
 std::string user_libs() {
   const std::string directory = folder_of(run::find_library(run::known_mpis().front()));
