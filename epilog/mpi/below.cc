@@ -1,5 +1,6 @@
 #include "epilog/mpi/below.h"
 
+#include "epilog/mpi/args.h"
 #include "epilog/mpi/mpi.h"
 
 namespace kojak::measure {

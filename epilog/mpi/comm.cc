@@ -1,5 +1,6 @@
 #include "epilog/mpi/comm.h"
 
+#include "epilog/mpi/args.h"
 #include "epilog/mpi/state.h"
 #include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/session.h"

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "epilog/format/field_values.h"
+#include "epilog/mpi/args.h"
 #include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/session.h"
 

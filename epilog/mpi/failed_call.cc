@@ -2,6 +2,7 @@
 
 #include "epilog/format/field_values.h"
 #include "epilog/format/mpi_errors.h"
+#include "epilog/mpi/args.h"
 #include "epilog/runtime/own_stack.h"
 
 // Classes that an older mpi.h does not have.

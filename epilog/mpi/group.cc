@@ -1,5 +1,7 @@
 #include "epilog/mpi/group.h"
 
+#include "epilog/mpi/args.h"
+
 namespace kojak::measure {
 namespace {
 

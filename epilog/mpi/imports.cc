@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "epilog/format/run_property_keys.h"
+#include "epilog/mpi/args.h"
 #include "epilog/mpi/chain.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/dynamic_symbols.h"

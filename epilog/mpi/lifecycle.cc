@@ -2,6 +2,8 @@
 // the wrappers that are not generated.
 #include "epilog/mpi/lifecycle.h"
 
+#include "epilog/mpi/args.h"
+
 namespace kojak::measure {
 namespace {
 

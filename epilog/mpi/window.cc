@@ -1,6 +1,7 @@
 #include "epilog/mpi/window.h"
 
 #include "epilog/format/field_values.h"
+#include "epilog/mpi/args.h"
 #include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {

@@ -6,6 +6,7 @@
 
 #include <iterator>
 
+#include "epilog/mpi/args.h"
 #include "epilog/mpi/chain.h"
 #include "epilog/mpi/fortran/libraries.h"
 #include "epilog/runtime/code.h"

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "epilog/mpi/args.h"
 #include "epilog/mpi/fortran/libraries.h"
 
 #if defined(MPICH_VERSION)
