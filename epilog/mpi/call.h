@@ -102,17 +102,23 @@ KOJAK_INLINED inline typename A::Result called(A& a, CallFrame* frame, H& hook) 
   return result;
 }
 
-template <class A>
-KOJAK_INLINED inline typename A::Result unrecorded(A& a, CallFrame* frame) {
+// A call of which bookkeeping alone takes note; `call` makes it.
+template <class A, class F>
+KOJAK_INLINED inline typename A::Result bookkept(A& a, const F& call) {
   Hook<A> hook;
   run_before(hook, a);
-  const typename A::Result result = called(a, frame, hook);
+  const typename A::Result result = call(hook);
   Silent silent;
   if constexpr (requires { hook.after(arguments_of(a), result, silent); }) {
     const BookkeepingLock lock;
     hook.after(arguments_of(a), result, silent);
   }
   return result;
+}
+
+template <class A>
+KOJAK_INLINED inline typename A::Result unrecorded(A& a, CallFrame* frame) {
+  return bookkept(a, [&](Hook<A>& hook) { return called(a, frame, hook); });
 }
 
 template <class A>

@@ -3,17 +3,18 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
-#include <string.h>
+#include <stdio.h>
 
 #include <utility>
 
-#include "epilog/mpi/handles.h"
+#include "epilog/mpi/below.h"
 #include "epilog/runtime/library_code.h"
 #include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
 
 Chain the_chain;
+std::atomic<void*> the_below[kSlots];
 std::atomic<bool> chain_is_there{false};
 TheMpi the_mpi;
 
@@ -52,23 +53,6 @@ void fill_gaps(Chain& chain) {
   }
 }
 
-unsigned slot_of(const char* name) {
-  unsigned slot = 0;
-  while (strcmp(kRows[slot].name, name) != 0) ++slot;
-  return slot;
-}
-
-void find_floor(const Chain& chain, TheMpi& mpi, const Behind& behind) {
-  const auto next = [&](const char* profiling) {
-    void* const found = behind.find(profiling);
-    void* const own = chain.own[slot_of(profiling + 1)];
-    return found == nullptr || mpi.file.holds(found) ? own : found;
-  };
-  mpi.next_pmpi_init = next("PMPI_Init");
-  mpi.next_pmpi_init_thread = next("PMPI_Init_thread");
-  mpi.next_pmpi_finalize = next("PMPI_Finalize");
-}
-
 // Their calls within a call are none of the program's.
 void note_libraries_between(const Chain& chain, TheMpi& mpi) {
   for (unsigned slot = 0; slot < kSlots; ++slot) {
@@ -96,7 +80,7 @@ void find_next(Chain& chain, const TheMpi& mpi, const Behind& behind) {
 void share_names(Chain& chain) {
   for (unsigned slot = 0; slot < kSlots; ++slot) {
     const unsigned other = kRows[slot].stands_for;
-    if (other == kNoSlot || other == slot) continue;
+    if (other == kNoSlot) continue;
     if (chain.own[other] == nullptr) chain.own[other] = chain.own[slot];
     if (chain.own[slot] == nullptr) chain.own[slot] = chain.own[other];
   }
@@ -112,9 +96,8 @@ void make() {
     find_own(chain, mpi, behind);
     share_names(chain);
     find_next(chain, mpi, behind);
-    fill_gaps(chain);
-    find_floor(chain, mpi, behind);
   }
+  fill_gaps(chain);
   if (placing.test_and_set(std::memory_order_acquire)) {
     while (!chain_is_there.load(std::memory_order_acquire)) sched_yield();
     return;
@@ -132,8 +115,7 @@ bool TheMpi::is_between(const void* return_address) const {
   for (unsigned i = 0; i < between_count; ++i) {
     if (between[i].holds(address)) return true;
   }
-  static const LoadedFile ours = file_of(&the_mpi);
-  return ours.holds(address);
+  return is_in_our_file(address);
 }
 
 const char* slot_name(unsigned slot) {
@@ -144,16 +126,26 @@ void find_next_for(unsigned slot, const void* caller) {
   std::atomic_ref<void*> next(the_chain.next[slot]);
   if (next.load(std::memory_order_acquire) != nobody_of(slot)) return;
   const int error = errno;
-  void* const found = on_own_stack([&]() -> void* {
-    const LoadedFile file = file_of(caller);
-    if (file.path == nullptr || *file.path == '\0') return nullptr;
-    void* const object = dlopen(file.path, RTLD_LAZY | RTLD_NOLOAD);
-    void* const address = object != nullptr ? dlsym(object, kRows[slot].name) : nullptr;
-    if (object != nullptr) dlclose(object);
-    return file_of(&the_mpi).holds(address) ? nullptr : address;
-  });
+  void* const found = on_own_stack([&] { return find_for(caller, kRows[slot].name); });
   errno = error;
   if (found != nullptr) next.store(found, std::memory_order_release);
+}
+
+void* find_below(unsigned slot, const void* caller) {
+  const int error = errno;
+  char name[128];
+  snprintf(name, sizeof name, "P%s", slot_name(slot));
+  void* const address = on_own_stack([&] {
+    void* const found = find_for(caller, name);
+    return found != nullptr ? found : find_own_alone(slot_name(slot));
+  });
+  errno = error;
+  if (address == nullptr) {
+    need_chain();
+    return the_chain.own[slot];
+  }
+  the_below[slot].store(address, std::memory_order_release);
+  return address;
 }
 
 void make_chain() {

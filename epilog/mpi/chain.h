@@ -54,10 +54,6 @@ struct TheMpi {
   Kind kind = Kind::kNone;
   LoadedFile file;
   bool has_constants = false;  // those of mpi.h
-  // The next ones behind us, which need not be the MPI's.
-  void* next_pmpi_init = nullptr;
-  void* next_pmpi_init_thread = nullptr;
-  void* next_pmpi_finalize = nullptr;
   // Who stands between the program and it.
   static constexpr unsigned kMostBetween = 8;
   LoadedFile between[kMostBetween];

@@ -1,13 +1,11 @@
 // What the MPI itself has, as the dynamic linker knows it: in the shared library.
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "epilog/mpi/below.h"
 #include "epilog/mpi/mpi.h"
 #include "epilog/mpi/mpi_library.h"
-#include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
 
@@ -15,11 +13,7 @@ namespace kojak::measure {
 Constants the_constants;
 #endif
 
-std::atomic<void*> the_below[kSlots];
-
 namespace {
-
-const char in_our_file = 0;
 
 // Every MPI since 3.0 has it. What passes for one by other signs may be a tool.
 constexpr char kSign[] = "PMPI_Get_library_version";
@@ -67,32 +61,6 @@ void* find_profiling(void* library, const Behind& behind, const char* name) {
 
 }  // namespace
 
-void* find_below(unsigned slot, const void* caller) {
-  const int error = errno;
-  char name[128];
-  snprintf(name, sizeof name, "P%s", slot_name(slot));
-  void* address = nullptr;
-  on_own_stack([&] {
-    const LoadedFile file = file_of(caller);
-    if (file.path != nullptr) {
-      void* const object = *file.path == '\0' ? dlopen(nullptr, RTLD_LAZY)
-                                              : dlopen(file.path, RTLD_LAZY | RTLD_NOLOAD);
-      if (object != nullptr) address = dlsym(object, name);
-      if (object != nullptr) dlclose(object);
-    }
-    // Of the program itself these are all names that are known, ours first.
-    static const LoadedFile ours = file_of(&in_our_file);
-    if (address == nullptr || ours.holds(address)) address = find_own_alone(slot_name(slot));
-  });
-  errno = error;
-  if (address == nullptr) {
-    need_chain();
-    return the_chain.own[slot];
-  }
-  the_below[slot].store(address, std::memory_order_release);
-  return address;
-}
-
 void* find_own_alone(const char* name) {
   char profiling[128];
   snprintf(profiling, sizeof profiling, "P%s", name);
@@ -111,7 +79,7 @@ void find_own(Chain& chain, TheMpi& mpi, Behind& behind) {
     behind.look_through_files(kSign);
     sign = behind.find(kSign);
   }
-  void* library = nullptr;
+  void* library = nullptr;  // never closed, or the chain would lead to nowhere
   if (sign == nullptr && behind.find("MPI_Init") == nullptr) {
     library = load_mpi();
     if (library != nullptr) sign = dlsym(library, kSign);
@@ -140,7 +108,6 @@ void find_own(Chain& chain, TheMpi& mpi, Behind& behind) {
     void* const next = find_profiling(nullptr, behind, slot_name(slot));
     the_below[slot].store(next != nullptr ? next : own, std::memory_order_release);
   }
-  (void)library;  // it stays, or the chain would lead to nowhere
 }
 
 }  // namespace kojak::measure

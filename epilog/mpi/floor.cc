@@ -18,11 +18,7 @@ bool is_between(unsigned slot) {
 }
 // It has a PMPI_X itself, and takes the MPI's by dlsym.
 bool is_below_floor(unsigned slot) {
-  const void* const profiling = slot == args::Init::kFunction ? the_mpi.next_pmpi_init
-                                : slot == args::InitThread::kFunction
-                                    ? the_mpi.next_pmpi_init_thread
-                                    : the_mpi.next_pmpi_finalize;
-  return profiling != the_chain.own[slot];
+  return the_below[slot].load(std::memory_order_relaxed) != the_chain.own[slot];
 }
 
 }  // namespace
@@ -39,7 +35,7 @@ bool passing = false;
 template <class F>
 int pass_init(const F& real) {
   if (passing || is_live() || another_copy_measures()) return real();
-  Start alone{Start{kNoFunction, nullptr, false}};
+  Start alone{kNoFunction, nullptr};
   Start* start = start_in_hand;
   if (start == nullptr) {
     alone.prepared = prepare_outside();
@@ -55,8 +51,8 @@ int pass_init(const F& real) {
   return result;
 }
 
-int call_next_pmpi_finalize() {
-  return reinterpret_cast<int (*)()>(the_mpi.next_pmpi_finalize)();
+int finalize_below(const void* caller) {
+  return reinterpret_cast<int (*)()>(below(args::Finalize::kFunction, caller))();
 }
 
 template <class F>
@@ -74,7 +70,10 @@ int pass_finalize(const F& real) {
 
 // MPI_Finalize of a process that stays in MPI_Init to its end.
 struct LastCallBelow : args::Finalize {
-  int call() const { return pass_finalize(call_next_pmpi_finalize); }
+  const void* caller;
+  int call() const {
+    return pass_finalize([this] { return finalize_below(caller); });
+  }
 };
 template <>
 struct Hook<LastCallBelow> : Hook<args::Finalize> {};
@@ -85,8 +84,8 @@ namespace {
 int finalize_outside(const void* caller) {
   Recorder& r = the_recorder;
   while (r.frame != nullptr) drop_innermost(r, ticks());
-  const int result = program_has_ended ? pass_finalize(call_next_pmpi_finalize)
-                                       : measured(LastCallBelow{}, caller);
+  LastCallBelow last_call{{}, caller};
+  const int result = program_has_ended ? last_call.call() : measured(last_call, caller);
   if (result != MPI_SUCCESS || !is_live()) return result;
   const OwnFrame own(r);
   note_late_libraries(r);
@@ -113,24 +112,28 @@ int go_on_finalize() {
                                                                       : pass_finalize(go_on);
 }
 
-int pass_pmpi_init(int* argc, char*** argv) {
-  need_chain();
-  return pass_init(
-      [&] { return reinterpret_cast<int (*)(int*, char***)>(the_mpi.next_pmpi_init)(argc, argv); });
-}
-
-int pass_pmpi_init_thread(int* argc, char*** argv, int required, int* provided) {
+int pass_pmpi_init(int* argc, char*** argv, const void* caller) {
   need_chain();
   return pass_init([&] {
-    return reinterpret_cast<int (*)(int*, char***, int, int*)>(the_mpi.next_pmpi_init_thread)(
-        argc, argv, required, provided);
+    void* const next = below(args::Init::kFunction, caller);
+    return reinterpret_cast<int (*)(int*, char***)>(next)(argc, argv);
+  });
+}
+
+int pass_pmpi_init_thread(int* argc, char*** argv, int required, int* provided,
+                          const void* caller) {
+  need_chain();
+  return pass_init([&] {
+    void* const next = below(args::InitThread::kFunction, caller);
+    return reinterpret_cast<int (*)(int*, char***, int, int*)>(next)(argc, argv, required,
+                                                                     provided);
   });
 }
 
 int pass_pmpi_finalize(const void* caller) {
   need_chain();
   if (passing || end_in_hand || !is_live() || another_copy_measures()) {
-    return pass_finalize(call_next_pmpi_finalize);
+    return pass_finalize([caller] { return finalize_below(caller); });
   }
   return finalize_outside(caller);
 }

@@ -47,8 +47,8 @@ int go_on_init_thread(int* argc, char*** argv, int required, int* provided);
 int go_on_finalize();
 
 // The same for who calls PMPI_ itself.
-int pass_pmpi_init(int* argc, char*** argv);
-int pass_pmpi_init_thread(int* argc, char*** argv, int required, int* provided);
+int pass_pmpi_init(int* argc, char*** argv, const void* caller);
+int pass_pmpi_init_thread(int* argc, char*** argv, int required, int* provided, const void* caller);
 int pass_pmpi_finalize(const void* caller);
 
 // Without a floor nothing may stand between. Says why not.

@@ -258,7 +258,7 @@ def below_entry(f, name, slot):
 def below_entries(table):
     names = {name: index for index, (name, _) in enumerate(slots(table))}
     functions = [f for f in table.functions if comm_of(f) or f.name in FREES]
-    out = [BANNER, '#include "epilog/mpi/below_calls.h"\n', hook_headers(functions),
+    out = [BANNER, '#include "epilog/mpi/below_calls.h"\n',
            "\nnamespace kojak::measure {\n",
            '#define KOJAK_WRAPPER extern "C" __attribute__((visibility("default"), used))\n']
     for large in (False, True):

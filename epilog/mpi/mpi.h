@@ -9,17 +9,26 @@
 #include <mpi.h>
 
 #if defined(OPEN_MPI)
-#define KOJAK_MPI_CONSTANTS(X)                                                                   \
-  X(ompi_message_no_proc)                                                                        \
-  X(ompi_message_null)                                                                           \
-  X(ompi_mpi_byte)                                                                               \
-  X(ompi_mpi_comm_null)                                                                          \
-  X(ompi_mpi_comm_self)                                                                          \
-  X(ompi_mpi_comm_world)                                                                         \
-  X(ompi_mpi_datatype_null)                                                                      \
-  X(ompi_mpi_double) X(ompi_mpi_errhandler_null) X(ompi_mpi_errors_return) X(ompi_mpi_file_null) \
-      X(ompi_mpi_group_null) X(ompi_mpi_info_null) X(ompi_mpi_op_no_op) X(ompi_mpi_op_null)      \
-          X(ompi_mpi_win_null) X(ompi_request_null)
+// clang-format off: its layout of this list changes each time
+#define KOJAK_MPI_CONSTANTS(X) \
+  X(ompi_message_no_proc)      \
+  X(ompi_message_null)         \
+  X(ompi_mpi_byte)             \
+  X(ompi_mpi_comm_null)        \
+  X(ompi_mpi_comm_self)        \
+  X(ompi_mpi_comm_world)       \
+  X(ompi_mpi_datatype_null)    \
+  X(ompi_mpi_double)           \
+  X(ompi_mpi_errhandler_null)  \
+  X(ompi_mpi_errors_return)    \
+  X(ompi_mpi_file_null)        \
+  X(ompi_mpi_group_null)       \
+  X(ompi_mpi_info_null)        \
+  X(ompi_mpi_op_no_op)         \
+  X(ompi_mpi_op_null)          \
+  X(ompi_mpi_win_null)         \
+  X(ompi_request_null)
+// clang-format on
 
 namespace kojak::measure {
 

@@ -130,7 +130,7 @@ bool prepare_startup() {
 
 bool prepare_outside() {
   const void* const first = dlsym(RTLD_DEFAULT, "MPI_Init");
-  const bool ours = first == nullptr || file_of(first).holds(&seen_start);
+  const bool ours = first == nullptr || is_in_our_file(first);
   note_start();
   if (!ours) {
     the_session.run.records = false;

@@ -71,6 +71,23 @@ LoadedFile file_of(const void* address) {
   return search.found;
 }
 
+bool is_in_our_file(const void* address) {
+  // Threads that meet here write the same.
+  static const LoadedFile ours = file_of(&in_our_file);
+  return ours.holds(address);
+}
+
+void* find_for(const void* caller, const char* name) {
+  const LoadedFile file = file_of(caller);
+  if (file.path == nullptr) return nullptr;
+  const char* const path = *file.path != '\0' ? file.path : nullptr;
+  void* const object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (object == nullptr) return nullptr;
+  void* const address = dlsym(object, name);
+  dlclose(object);
+  return is_in_our_file(address) ? nullptr : address;
+}
+
 Behind::Behind() {
   if (dlsym(RTLD_NEXT, kOurs) != nullptr) take_files(true);
 }

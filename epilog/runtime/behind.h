@@ -28,6 +28,10 @@ struct LoadedFile {
 };
 LoadedFile loaded_file(const dl_phdr_info& info);
 LoadedFile file_of(const void* address);
+bool is_in_our_file(const void* address);
+// What the file that holds `caller` and those that it needs define; null if that is nothing, or
+// ours. Of the program itself these are all names that are known.
+void* find_for(const void* caller, const char* name);
 
 class Behind {
  public:

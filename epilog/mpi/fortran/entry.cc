@@ -59,14 +59,6 @@ void* look_up(void* where, const char* prefix, const Wanted& wanted) {
   return look_up_by([where](const char* symbol) { return dlsym(where, symbol); }, prefix, wanted);
 }
 
-// Defined in the same library as this function.
-bool is_ours(const void* address) {
-  Dl_info theirs{}, ours{};
-  return dladdr(address, &theirs) != 0 &&
-         dladdr(reinterpret_cast<const void*>(&is_ours), &ours) != 0 &&
-         theirs.dli_fbase == ours.dli_fbase;
-}
-
 // What an object and the libraries that it needs define. Of the program itself these are all names
 // that are known, our own first.
 void* look_up_in(const char* object, int mode, const Wanted& wanted) {
@@ -74,7 +66,7 @@ void* look_up_in(const char* object, int mode, const Wanted& wanted) {
   if (handle == nullptr) return nullptr;
   void* address = look_up(handle, "p", wanted);
   if (address == nullptr) address = look_up(handle, "", wanted);
-  return address != nullptr && is_ours(address) ? nullptr : address;
+  return address != nullptr && is_in_our_file(address) ? nullptr : address;
 }
 
 }  // namespace
