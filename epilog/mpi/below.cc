@@ -6,37 +6,52 @@
 namespace kojak::measure {
 namespace {
 
-// The innermost note of this thread, if the call that it is about has not been left by a longjmp.
-// When that is found out the note is dropped (drop_innermost), but somebody may call us before.
+BelowNote* unused_notes = nullptr;
+
+// The note of the innermost call. Those of calls that were left by a longjmp are given back.
 BelowNote* innermost(Recorder& r, const void* here) {
-  BelowNote* const note = r.below;
-  if (note == nullptr) return nullptr;
-  if (r.frame == nullptr || !is_open(r.frame, here) || note->frame != r.frame) {
-    r.below = nullptr;
-    return nullptr;
+  while (r.below != nullptr && !is_open(r.below->frame, here)) {
+    BelowNote* const left = r.below;
+    r.below = left->outer;
+    give_back(left);
   }
-  return note;
+  return r.below != nullptr && r.below->frame == r.frame ? r.below : nullptr;
 }
 
 }  // namespace
 
-BelowCall::BelowCall(unsigned function, MpiFamily family, const BelowArguments& asked)
-    : note_{function, family, the_recorder.below, the_recorder.frame, asked, BelowNote::kNothing,
-            {}} {
-  the_recorder.below = &note_;
+void begin_below(unsigned function, MpiFamily family, BelowArguments asked) {
+  Recorder& r = the_recorder;
+  innermost(r, __builtin_frame_address(0));
+  const BookkeepingLock lock;
+  BelowNote* const note = unused_notes != nullptr ? unused_notes : create<BelowNote>();
+  if (note == nullptr) return;
+  if (note == unused_notes) unused_notes = note->outer;
+  *note = {function, family, r.below, r.frame, asked, BelowNote::kNothing, {}};
+  r.below = note;
 }
 
-BelowCall::~BelowCall() {
+BelowNote* end_below(bool good) {
   Recorder& r = the_recorder;
-  r.below = note_.outer;
+  const void* const here = __builtin_frame_address(0);
+  BelowNote* const note = innermost(r, here);
+  if (note == nullptr) return nullptr;
+  r.below = note->outer;
+  if (note->found == BelowNote::kNothing) return give_back(note), nullptr;
   // Made of calls by their names: what the inner one was about says what the outer one was.
-  BelowNote* const outer = innermost(r, __builtin_frame_address(0));
-  if (outer == nullptr || note_.found == BelowNote::kNothing ||
-      outer->found != BelowNote::kNothing || outer->family != note_.family) {
-    return;
+  BelowNote* const outer = innermost(r, here);
+  if (outer != nullptr && outer->found == BelowNote::kNothing && outer->family == note->family) {
+    outer->found = BelowNote::kFamily;
+    outer->arguments = note->arguments;
   }
-  outer->found = BelowNote::kFamily;
-  outer->arguments = note_.arguments;
+  if (!good) return give_back(note), nullptr;
+  return note;
+}
+
+void give_back(BelowNote* note) {
+  const BookkeepingLock lock;
+  note->outer = unused_notes;
+  unused_notes = note;
 }
 
 void note_below(unsigned function, MpiFamily family, const BelowArguments& arguments,

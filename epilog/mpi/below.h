@@ -32,29 +32,24 @@ struct BelowArguments {
   bool operator==(const BelowArguments&) const = default;
 };
 
-// The call that is in hand of a library between, of a thread.
+// A call that is in hand of a library between; while it is, calls of PMPI_ by that are noted.
+// Memory of ours: the caller's stack may be small, and a call may be left by a longjmp.
 struct BelowNote {
   unsigned function;  // the form with int counts
   MpiFamily family;
   BelowNote* outer;
   const CallFrame* frame;  // that was the innermost when it began
   BelowArguments asked;    // by the program
-  enum { kNothing, kFamily, kFunction, kAsAsked } found = kNothing;
+  enum { kNothing, kFamily, kFunction, kAsAsked } found;
   BelowArguments arguments;
 };
 
-// While it lives, calls of PMPI_ by a library between are noted.
-class BelowCall {
- public:
-  BelowCall(unsigned function, MpiFamily family, const BelowArguments& asked);
-  ~BelowCall();
-  BelowCall(const BelowCall&) = delete;
-  BelowCall& operator=(const BelowCall&) = delete;
-  const BelowNote& note() const { return note_; }
-
- private:
-  BelowNote note_;
-};
+// Without memory for a note the program's arguments stand.
+[[gnu::cold, gnu::noinline]] void begin_below(unsigned function, MpiFamily family,
+                                              BelowArguments asked);
+// The call has returned. Its note if it is known what reached the MPI, to be given back; else null.
+[[gnu::cold, gnu::noinline]] BelowNote* end_below(bool good);
+[[gnu::cold, gnu::noinline]] void give_back(BelowNote* note);
 
 // PMPI_X has returned successfully to `caller`.
 [[gnu::cold, gnu::noinline]] void note_below(unsigned function, MpiFamily family,

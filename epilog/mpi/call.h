@@ -72,21 +72,8 @@ KOJAK_INLINED inline void run_before(H& hook, A& a) {
 // hook gets.
 template <class A>
 concept TakesComm = requires(A& a, const BelowArguments& b) {
-  a.take(b);
+  arguments_of(a).take(b);
 };
-template <class A, class H>
-[[gnu::noinline]] typename A::Result called_through(A& a, H& hook) {
-  BelowCall below(A::kBase, A::kFamily, a.asked());
-  const typename A::Result result = a.call();
-  if (result != MPI_SUCCESS || below.note().found == BelowNote::kNothing) return result;
-  a.take(below.note().arguments);
-  if constexpr (requires { hook.again(a); }) {
-    const BookkeepingLock lock;
-    hook.again(a);
-  }
-  return result;
-}
-
 // The user's call. The frame of the innermost one says who has control; what runs within is either
 // called by the MPI library, or a signal handler that came while we were at work.
 template <class A, class H>
@@ -94,7 +81,21 @@ KOJAK_INLINED inline typename A::Result called(A& a, CallFrame* frame, H& hook) 
   if (frame != nullptr) frame->in_call = true;
   typename A::Result result;
   if constexpr (TakesComm<A>) {
-    result = the_mpi.between_count == 0 ? a.call() : called_through(a, hook);
+    auto& arguments = arguments_of(a);
+    using Arguments = std::remove_reference_t<decltype(arguments)>;
+    if (the_mpi.between_count != 0) [[unlikely]]
+      begin_below(Arguments::kBase, Arguments::kFamily, arguments.asked());
+    result = a.call();
+    if (the_mpi.between_count != 0) [[unlikely]] {
+      if (BelowNote* const note = end_below(result == MPI_SUCCESS)) {
+        arguments.take(note->arguments);
+        if constexpr (requires { hook.again(arguments); }) {
+          const BookkeepingLock lock;
+          hook.again(arguments);
+        }
+        give_back(note);
+      }
+    }
   } else {
     result = a.call();
   }

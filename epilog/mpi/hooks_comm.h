@@ -90,26 +90,26 @@ struct CommCreateHook {
     }
   }
 };
-#define KOJAK_CREATES(Args, parent_argument, new_argument)                                 \
-  template <>                                                                              \
-  struct Hook<args::Args> : CommCreateHook {                                               \
-    void before(const args::Args& a) { count(a.parent_argument); }                         \
-    void again(const args::Args& a) { count_again(a.parent_argument); }                    \
-    template <class C>                                                                     \
-    void after(const args::Args& a, int result, C& call) {                                 \
-      if (result == MPI_SUCCESS) {                                                         \
-        take(*a.new_argument, args::Args::kFunction, call);                                \
-      } else {                                                                             \
-        call.apart([&](C& c) { failed_creation(parent_comm, result, c); });                \
-      }                                                                                    \
-      if constexpr (C::kOn) {                                                              \
-        if (result == MPI_SUCCESS && counts()) {                                           \
-          on_own_stack(                                                                    \
-              [&] { record_group_call(call, *parent_comm, kCreationSequence, ordinal); }); \
-        }                                                                                  \
-        call.leave();                                                                      \
-      }                                                                                    \
-    }                                                                                      \
+#define KOJAK_CREATES(Args, parent_argument, new_argument)                                         \
+  template <>                                                                                      \
+  struct Hook<args::Args> : CommCreateHook {                                                       \
+    void before(const args::Args& a) { count(a.parent_argument); }                                 \
+    void again(const args::Args& a) { count_again(a.parent_argument); }                            \
+    template <class C>                                                                             \
+    void after(const args::Args& a, int result, C& call) {                                         \
+      if (result == MPI_SUCCESS) {                                                                 \
+        take(*a.new_argument, args::Args::kFunction, call);                                        \
+      } else {                                                                                     \
+        call.apart([&](C& c) { on_own_stack([&] { failed_creation(parent_comm, result, c); }); }); \
+      }                                                                                            \
+      if constexpr (C::kOn) {                                                                      \
+        if (result == MPI_SUCCESS && counts()) {                                                   \
+          on_own_stack(                                                                            \
+              [&] { record_group_call(call, *parent_comm, kCreationSequence, ordinal); });         \
+        }                                                                                          \
+        call.leave();                                                                              \
+      }                                                                                            \
+    }                                                                                              \
   };
 KOJAK_CREATES(CommCreate, comm, newcomm)
 KOJAK_CREATES(CommDup, comm, newcomm)

@@ -738,7 +738,6 @@ void drop_innermost(Recorder& r, Ticks at) {
   }
   leave_innermost(r);
   r.forwarded = 0;
-  r.below = nullptr;  // it lay in the frames that were left
 }
 
 bool left_behind(Recorder& r, const void* here) {

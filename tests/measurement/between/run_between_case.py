@@ -181,6 +181,16 @@ def fortran(between):
     for name, lines in files.items():
         if sum(line.lstrip().startswith("MPI_Barrier") for line in lines) != 3:
             sys.exit(f"{name}: not three barriers: {lines}")
+    if between.case.args.mpi == "mpich":
+        # Its Fortran library calls C's names, and so a library that has only these: the barriers are the clients', and
+        # nothing tells of a member that never came. (The server's library is C's; rank 2 never leaves MPI_Init.)
+        files = between.recorded(between.program("plain_names"), ["us", between.library("clients")], ranks=3, SERVER="last")
+        called = [sum(line.lstrip().startswith("MPI_Barrier") for line in files[f"{rank}.0.elg"]) for rank in range(3)]
+        if called != [3, 3, 0]:
+            sys.exit(f"barriers of the ranks: {called}")
+        said = between.case.analyse(between.directory)
+        if "never began" in said:
+            sys.exit(said)
 
 
 CASES = {"order": order, "clients": clients, "kinds": kinds, "local": local, "shim": shim, "fortran": fortran}
