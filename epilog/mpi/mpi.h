@@ -9,7 +9,6 @@
 #include <mpi.h>
 
 #if defined(OPEN_MPI)
-// clang-format off: its layout of this list changes each time
 #define KOJAK_MPI_CONSTANTS(X) \
   X(ompi_message_no_proc)      \
   X(ompi_message_null)         \
@@ -28,7 +27,6 @@
   X(ompi_mpi_op_null)          \
   X(ompi_mpi_win_null)         \
   X(ompi_request_null)
-// clang-format on
 
 namespace kojak::measure {
 
