@@ -199,7 +199,7 @@ template <class A>
 KOJAK_INLINED inline typename A::Result measured_plainly(A& a, const void* caller) {
   Recorder& r = the_recorder;
   PlainCall call;
-  call.frame.self = &call.frame;
+  begin_frame(call.frame);
   typename A::Result result;
   if (r.frame == nullptr && r.lost == nullptr &&
       (the_session.functions.load(std::memory_order_relaxed) & A::kGroup) == 0) {
@@ -227,12 +227,12 @@ template <class A>
 KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* caller) {
   Recorder& r = the_recorder;
   CallFrame frame;
-  frame.self = &frame;
+  begin_frame(frame);
   frame.in_call = false;
   frame.sealed = false;
   frame.trace = CallFrame::Trace::kNothing;
   if (r.frame != nullptr) [[unlikely]] {
-    if (!left_behind(r, &frame)) {
+    if (!left_behind(r, frame.entry)) {
       if (passes_through(r, A::kFunction, caller)) return a.call();
       // In the middle of ours nothing may be counted: that call is left out as a whole.
       if (!r.frame->in_call) return a.call();

@@ -110,7 +110,7 @@ inline void obey_pcontrol(int level, const void* caller) {
   if (!is_live()) return;
   if (r.forwarded == args::Pcontrol::kFunction + 1) return;  // Fortran's side has
   CallFrame frame;
-  frame.self = &frame;
+  begin_inner_frame(frame);
   frame.in_call = frame.sealed = false;
   frame.trace = CallFrame::Trace::kNothing;
   if (r.frame != nullptr && !left_behind(r, &frame)) {

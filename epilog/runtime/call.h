@@ -149,7 +149,7 @@ KOJAK_INLINED inline void leave_frame(Recorder& r, CallFrame& frame) {
     leave_within(r, frame);
   else
     r.frame = nullptr;
-  frame.self = nullptr;
+  frame.mark = nullptr;
 }
 
 // The C side of a call that Fortran's side has in hand: all is done there.

@@ -653,15 +653,32 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   return goes_on(r, trace);
 }
 
+namespace {
+
+// Nobody has written over it.
+bool is_whole(const CallFrame* frame) {
+  constexpr std::ptrdiff_t kLargestFrame = 65'536;
+  const void* const mark = frame->mark;
+  if (mark == frame) return true;
+  if (mark == nullptr) return false;
+  const auto* const entry = static_cast<const void* const*>(frame->entry);
+  const std::ptrdiff_t distance =
+      static_cast<const std::byte*>(frame->entry) - reinterpret_cast<const std::byte*>(frame);
+  return distance > 0 && distance < kLargestFrame && entry[-1] == mark;
+}
+
+}  // namespace
+
 bool is_open(const CallFrame* frame, const void* here) {
-  // The stack grows downwards: a frame at or below ours cannot be a caller's, unless we are a
-  // signal handler with a stack of its own. One above is, as long as nobody has written over it.
+  if (!is_whole(frame)) return false;
+  // The stack grows downwards: a call made from as far up as this one cannot be a caller's, unless
+  // we are a signal handler with a stack of its own.
   // While we are on ours, the calls that led there are open, and nothing else has come between.
-  if (!the_recorder.on_own_stack && here >= static_cast<const void*>(frame)) {
+  if (!the_recorder.on_own_stack && here >= frame->entry) {
     stack_t stack{};
     if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return false;
   }
-  return frame->self == frame;
+  return true;
 }
 
 namespace {

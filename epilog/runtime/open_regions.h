@@ -101,7 +101,7 @@ class QuickEvent {
                the_recorder.cursor <= the_recorder.limit.load(std::memory_order_relaxed) &&
                the_session.functions.load(std::memory_order_relaxed) != 0) {
     if (!ready_) return;
-    frame_.self = &frame_;
+    begin_inner_frame(frame_);
     frame_.in_call = false;
     the_recorder.frame = &frame_;
     the_open_regions.ours = &frame_;
@@ -112,7 +112,7 @@ class QuickEvent {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     the_open_regions.ours = nullptr;
     the_recorder.frame = nullptr;
-    frame_.self = nullptr;
+    frame_.mark = nullptr;
   }
   QuickEvent(const QuickEvent&) = delete;
   QuickEvent& operator=(const QuickEvent&) = delete;

@@ -33,13 +33,29 @@ struct CallFrame {
     kEntered,     // its ENTER
     kHoldsCalls,  // its ENTER, and records of calls made by functions of the program within it
   };
-  const CallFrame* volatile self;  // the frame is alive as long as this holds
-  volatile bool in_call;           // the MPI library has control, not we
-  bool sealed;                     // what is called within it is its own work (SHMEM on MPI)
+  const void* volatile mark;  // the frame is alive as long as this holds
+  const void* entry;          // where the frame of the caller of our function ends
+  volatile bool in_call;      // the MPI library has control, not we
+  bool sealed;                // what is called within it is its own work (SHMEM on MPI)
   Trace trace;
   RegionId region;  // of its ENTER, if it is in hand
   Ticks enter;
 };
+// It is a frame of the function that this is inlined into, which returns to `mark` where the return
+// address lies on the stack: a call from the same place as one that was left by a longjmp, or from
+// above, has written over it.
+[[gnu::always_inline]] inline void begin_frame(CallFrame& frame) {
+  frame.entry = __builtin_dwarf_cfa();
+#if defined(__x86_64__)
+  frame.mark = __builtin_return_address(0);
+#else
+  frame.mark = &frame;
+#endif
+}
+// One that lies anywhere in the frames of ours.
+inline void begin_inner_frame(CallFrame& frame) {
+  frame.mark = frame.entry = &frame;
+}
 // Calls that are open around the innermost one are remembered up to this depth: in functions that
 // the program gives to MPI it may call MPI. Deeper ones are not recorded.
 inline constexpr std::uint32_t kMostOuterCalls = 16;
@@ -204,7 +220,7 @@ void settle_note(Recorder& r);
 [[gnu::cold, gnu::noinline]] void close_spill(Recorder& r);
 
 // Whether a frame is one of our caller's, or of what the signal handler that runs interrupted.
-// `here` is an address in the caller's frame.
+// `here` is an address in the caller's frame, or where that of its caller ends.
 bool is_open(const CallFrame* frame, const void* here);
 
 // Calls whose ENTER is written and whose exit is not.
@@ -231,7 +247,7 @@ inline void leave_innermost(Recorder& r) {
 class OwnFrame {
  public:
   explicit OwnFrame(Recorder& r) : r_(r), taken_(r.frame == nullptr) {
-    frame_.self = &frame_;
+    begin_inner_frame(frame_);
     frame_.in_call = false;
     if (taken_) r.frame = &frame_;
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -239,7 +255,7 @@ class OwnFrame {
   ~OwnFrame() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (taken_) r_.frame = nullptr;
-    frame_.self = nullptr;
+    frame_.mark = nullptr;
   }
   OwnFrame(const OwnFrame&) = delete;
   OwnFrame& operator=(const OwnFrame&) = delete;

@@ -105,7 +105,7 @@ static bool enter_init(PlainCall& call, unsigned function, const void* caller) {
 static void take_in_hand(PlainCall& call) {
   Recorder& r = the_recorder;
   call.measured = true;
-  call.frame.self = &call.frame;
+  begin_inner_frame(call.frame);
   call.frame.sealed = false;
   call.frame.region = call.region;
   call.frame.enter = call.enter;

@@ -54,8 +54,8 @@ inline PeerId member_of(const CommObject& set, int index) {
 
 class ShmemCall {
  public:
-  ShmemCall(const ShmemEntry& entry, const void* caller) {
-    plain_.frame.self = &plain_.frame;
+  KOJAK_INLINED ShmemCall(const ShmemEntry& entry, const void* caller) {
+    begin_frame(plain_.frame);
     begin_call(plain_, entry.function, entry.group, entry.blocks, caller);
   }
   ShmemCall(const ShmemCall&) = delete;
