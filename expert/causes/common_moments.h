@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "expert/analysis/severity.h"
 #include "expert/metrics/amount.h"
+#include "expert/sums/severity.h"
 
 namespace kojak::expert {
 

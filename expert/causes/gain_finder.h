@@ -18,9 +18,9 @@
 #include <span>
 #include <vector>
 
-#include "expert/analysis/log_memory.h"
-#include "expert/analysis/severity.h"
+#include "epilog/format/io/log_memory.h"
 #include "expert/metrics/amount.h"
+#include "expert/sums/severity.h"
 
 namespace kojak::expert {
 

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "epilog/format/field_values.h"
-#include "expert/analysis/trace_findings.h"
+#include "expert/findings/trace_findings.h"
 
 namespace kojak::expert {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "expert/cube/format.h"
 #include "expert/cube/input.h"
+#include "expert/output/format.h"
 
 namespace kojak::cube {
 namespace {

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <tuple>
 
-#include "expert/catalogue.h"
-#include "expert/causes/cause_words.h"
-#include "expert/cube/text.h"
-#include "expert/report/failed_call_words.h"
-#include "expert/report/last_call_words.h"
-#include "expert/report/wait_words.h"
+#include "epilog/format/text/xml_text.h"
+#include "expert/findings/cause_words.h"
+#include "expert/findings/failed_call_words.h"
+#include "expert/findings/last_call_words.h"
+#include "expert/findings/wait_words.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::html {
 namespace {

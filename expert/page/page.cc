@@ -5,11 +5,11 @@
 #include <map>
 
 #include "epilog/format/io/writer.h"
-#include "expert/cube/format.h"
+#include "expert/output/format.h"
+#include "expert/output/json.h"
 #include "expert/page/assets.h"
 #include "expert/page/blob.h"
 #include "expert/page/bottlenecks.h"
-#include "expert/page/json.h"
 #include "expert/page/names.h"
 #include "expert/page/severities.h"
 #include "expert/page/source_lines.h"

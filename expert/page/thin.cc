@@ -5,9 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "epilog/format/text/count_words.h"
 #include "expert/page/condense.h"
 #include "expert/page/density.h"
-#include "expert/report/count_words.h"
 
 namespace kojak::html {
 namespace {

@@ -7,12 +7,12 @@
 #include "earl/file_gaps.h"
 #include "earl/trace.h"
 #include "epilog/format/merge_properties.h"
-#include "expert/analysis/store_places.h"
+#include "epilog/format/text/count_words.h"
 #include "expert/causes/cause_metrics.h"
+#include "expert/findings/last_call_words.h"
 #include "expert/page/instances.h"
 #include "expert/page/trace_view.h"
-#include "expert/report/count_words.h"
-#include "expert/report/last_call_words.h"
+#include "expert/profile/store_places.h"
 
 namespace kojak::html {
 namespace {

@@ -16,9 +16,9 @@
 
 #include "epilog/format/check/trace_gaps.h"
 #include "epilog/format/error.h"
-#include "expert/cube/model.h"
 #include "expert/page/page.h"
 #include "expert/page/trace_reader.h"
+#include "expert/profile/model.h"
 
 namespace kojak::html {
 

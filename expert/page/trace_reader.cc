@@ -11,14 +11,14 @@
 #include <unordered_map>
 
 #include "earl/trace.h"
-#include "expert/analysis/region_class.h"
-#include "expert/catalogue.h"
+#include "expert/metrics/time_class.h"
 #include "expert/page/clock.h"
 #include "expert/page/condense.h"
 #include "expert/page/density.h"
 #include "expert/page/sample.h"
 #include "expert/page/thin.h"
 #include "expert/page/transfer_arrows.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::html {
 namespace {

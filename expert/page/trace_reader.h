@@ -17,7 +17,7 @@
 #include <string>
 
 #include "epilog/format/error.h"
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
 #include "expert/page/trace_content.h"
 
 namespace kojak::html {

@@ -8,7 +8,7 @@
 #include "epilog/format/compact/pack.h"
 #include "epilog/format/record/codec.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
 #include "tests/malformed/damage.h"
 #include "tests/support/limit_memory.h"
 #include "tests/support/temp_dir.h"

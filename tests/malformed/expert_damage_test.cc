@@ -8,7 +8,7 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
 #include "expert/cube/writer.h"
 #include "tests/malformed/damage.h"
 #include "tests/support/cube_reader.h"

@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "cube_reports.h"
-#include "expert/cube/aggregate.h"
-#include "expert/cube/format.h"
-#include "expert/cube/path.h"
 #include "expert/cube/reader.h"
+#include "expert/output/format.h"
+#include "expert/profile/aggregate.h"
+#include "expert/profile/path.h"
 
 namespace kojak {
 namespace {

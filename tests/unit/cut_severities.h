@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
 #include "expert/cube/writer.h"
 #include "tests/support/kept_runs.h"
 #include "tests/unit/filter_support.h"

@@ -5,10 +5,10 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
-#include "expert/analysis/rma/wait_claims.h"
-#include "expert/catalogue.h"
-#include "expert/report/wait_words.h"
+#include "expert/analysis.h"
+#include "expert/findings/wait_words.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/patterns/rma/passive/wait_claims.h"
 
 namespace kojak::expert {
 namespace {

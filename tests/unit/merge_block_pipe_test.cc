@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "merge/write/block_pipe.h"
+#include "epilog/format/io/block_pipe.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak::test {

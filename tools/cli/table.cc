@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <ostream>
 
+#include "epilog/format/text/count_words.h"
 #include "epilog/format/text/csv_cell.h"
 #include "epilog/format/text/printable.h"
-#include "expert/report/count_words.h"
 
 namespace kojak::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "epilog/format/merge_properties.h"
-#include "expert/cube/aggregate.h"
-#include "expert/cube/format.h"
 #include "expert/cube/reader.h"
+#include "expert/output/format.h"
+#include "expert/profile/aggregate.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 #include "tools/kojak/commands.h"

@@ -4,8 +4,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "expert/cube/format.h"
 #include "expert/cube/reader.h"
+#include "expert/output/format.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 

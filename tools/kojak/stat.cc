@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "expert/catalogue.h"
 #include "expert/causes/cause_metrics.h"
-#include "expert/cube/aggregate.h"
-#include "expert/cube/format.h"
-#include "expert/cube/path.h"
 #include "expert/cube/reader.h"
+#include "expert/output/format.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/profile/aggregate.h"
+#include "expert/profile/path.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 #include "tools/kojak/commands.h"
