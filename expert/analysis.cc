@@ -19,6 +19,7 @@
 #include "expert/ends/last_call_finder.h"
 #include "expert/ends/last_waits.h"
 #include "expert/ends/unbegun.h"
+#include "expert/findings/processor_words.h"
 #include "expert/findings/report_metrics.h"
 #include "expert/findings/trace_findings.h"
 #include "expert/metrics/switched_off.h"
@@ -33,6 +34,7 @@
 #include "expert/patterns/rma/passive/wait_metrics.h"
 #include "expert/patterns/rma/passive/waits.h"
 #include "expert/patterns/rma/posts.h"
+#include "expert/sums/kept_waits.h"
 #include "expert/sums/processors.h"
 #include "expert/sums/samples.h"
 #include "expert/sums/time_profile.h"
@@ -757,10 +759,13 @@ class Analysis : public earl::Sink {
       severities_.add(contention_metric(side), path, location, waited);
       unexplained_.claim_at_end(path, location, waited);
     };
-    results.every_wait = causes_ || options_.wait || options_.watcher != nullptr;
-    results.memory = &logs_;
-    results.contention_waits = [this](LockSide side, WaitResults&& waits, const KeptWaits& all) {
-      take_over(contention_metric(side), std::move(waits), all);
+    const bool every_wait = causes_ || options_.wait || options_.watcher != nullptr;
+    results.apart = [this, every_wait] {
+      return std::make_unique<Apart>(options_.instances, trace_.location_count(), every_wait,
+                                     logs_);
+    };
+    results.contention_waits = [this](LockSide side, WaitsApart& waits) {
+      take_over(contention_metric(side), waits);
     };
     hides_progress_ = SwitchedOff(trace_.definitions()).hides_progress();
     results.progress = [this](ProgressKind kind, CallPathIndex path, LocationIndex location,
@@ -768,8 +773,8 @@ class Analysis : public earl::Sink {
       severities_.add(progress_metric(kind), path, location, waited);
       unexplained_.claim_at_end(path, location, waited);
     };
-    results.progress_waits = [this](ProgressKind kind, WaitResults&& waits, const KeptWaits& all) {
-      take_over(progress_metric(kind), std::move(waits), all);
+    results.progress_waits = [this](ProgressKind kind, WaitsApart& waits) {
+      take_over(progress_metric(kind), waits);
     };
     results.progress_parts = [this](ProgressKind kind, const Call& call, Seconds waited,
                                     std::span<const WaitPart> parts) {
@@ -782,14 +787,32 @@ class Analysis : public earl::Sink {
       severities_.add(metric_index<EarlyWait>(), path, location, waited);
       unexplained_.claim_at_end(path, location, waited);
     };
-    results.indirect_waits = [this](WaitResults&& waits, const KeptWaits& all) {
-      take_over(metric_index<IndirectWait>(), WaitResults(waits), all, true);
-      take_over(metric_index<EarlyWait>(), std::move(waits), all);
+    results.indirect_waits = [this](WaitsApart& apart) {
+      const WaitResults worst = static_cast<Apart&>(apart).worst.finish();
+      const KeptWaits& all = static_cast<Apart&>(apart).all;
+      take_over(metric_index<IndirectWait>(), WaitResults(worst), all, true);
+      take_over(metric_index<EarlyWait>(), WaitResults(worst), all);
     };
-    waits_.emplace(trace_, options_.instances, !hides_progress_, std::move(results));
+    waits_.emplace(trace_, !hides_progress_, std::move(results));
   }
-  // Waits that were kept apart until it was known whether they count. `part`: of those of another
-  // pattern.
+  // Waits that were kept apart until it was known whether they count: the worst instances, and for
+  // whom they were; and all of them, if somebody wants them.
+  struct Apart : WaitsApart {
+    Apart(std::size_t instances, std::size_t locations, bool every, LogMemory& memory)
+        : worst(instances, locations), every_wait(every), all(memory) {}
+    void add(const Wait& wait) override {
+      worst.add(wait);
+      if (every_wait) all.add(wait);
+    }
+    Instances worst;
+    bool every_wait;
+    KeptWaits all;
+  };
+  void take_over(MetricIndex metric, WaitsApart& waits) {
+    Apart& apart = static_cast<Apart&>(waits);
+    take_over(metric, apart.worst.finish(), apart.all);
+  }
+  // `part`: of waits of another pattern.
   void take_over(MetricIndex metric, WaitResults&& apart, const KeptWaits& all, bool part = false) {
     all.for_each([&](Wait wait) {
       wait.metric = metric;
@@ -919,7 +942,7 @@ void add_limits(const SeverityStore& severities, std::vector<Finding>& findings)
 
 template <class A>
 Report analyse_with(earl::Trace& trace, AnalysisOptions options) {
-  std::vector<std::string> wrong = SwitchedOff(trace.definitions()).wrong_patterns();
+  std::vector<std::string> wrong = SwitchedOff(trace.definitions()).wrong_patterns(all_metrics());
   const bool causes_left_out = options.root_causes && !wrong.empty();
   if (causes_left_out) options.root_causes = false;
   A analysis(trace, options);

@@ -17,6 +17,7 @@
 #include "expert/cube/reader.h"
 #include "expert/cube/writer.h"
 #include "expert/findings/report_metrics.h"
+#include "expert/findings/trace_findings.h"
 #include "expert/output/csv_report.h"
 #include "expert/output/docs.h"
 #include "expert/output/json_report.h"
@@ -55,10 +56,10 @@ std::string documentation_url() {
   for (const char* folder : {KOJAK_DOC_FROM_BIN, "../docs"}) {
     const fs::path candidate = (cli::program_folder() / folder).lexically_normal();
     if (fs::exists(candidate / "patterns.html", error)) {
-      return expert::file_url(fs::absolute(candidate).string() + "/");
+      return file_url(fs::absolute(candidate).string() + "/");
     }
   }
-  return expert::file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
+  return file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
 }
 
 // The trace's name with .cube: "run/a.elg.zst" gives "run/a.cube", as the directory "run" does.

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "expert/causes/root_causes.h"
-#include "expert/profile/report.h"
+#include "expert/metrics/selection.h"
 #include "expert/sums/severity.h"
 
 namespace kojak::expert {

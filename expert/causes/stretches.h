@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "expert/causes/library_calls.h"
-#include "expert/sums/severity.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

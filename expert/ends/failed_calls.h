@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "epilog/format/record/types.h"
-#include "expert/sums/severity.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

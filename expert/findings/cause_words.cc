@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "epilog/format/openmp_constructs.h"
-#include "epilog/format/text/count_words.h"
+#include "epilog/format/text/counts.h"
 #include "expert/findings/last_call_words.h"
+#include "expert/findings/processor_words.h"
 #include "expert/findings/wait_words.h"
 #include "expert/patterns/catalogue.h"
-#include "expert/sums/processors.h"
 #include "expert/sums/samples.h"
 
 namespace kojak::expert {

@@ -7,7 +7,7 @@
 
 #include "epilog/format/mpi_errors.h"
 #include "epilog/format/mpi_functions.h"
-#include "epilog/format/text/count_words.h"
+#include "epilog/format/text/counts.h"
 #include "expert/findings/last_call_words.h"
 
 namespace kojak::expert {

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "epilog/format/text/count_words.h"
+#include "epilog/format/text/counts.h"
 #include "expert/ends/deadlocks.h"
 #include "expert/findings/wait_words.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "epilog/format/field_values.h"
-#include "epilog/format/text/count_words.h"
+#include "epilog/format/text/counts.h"
 #include "expert/findings/trace_findings.h"
 #include "expert/metrics/switched_off.h"
 #include "expert/metrics/time_class.h"
@@ -23,6 +23,15 @@ std::string progress_remark(const ProgressSureness& s) {
   return text + counted(s.confirmed, "call", "calls") +
          " ended only after the target, which had been computing, called MPI again; none ended "
          "before.";
+}
+
+// What a node of the tree lacks because of functions that were left out.
+std::string functions_off_remark(const SwitchedOff& off, const Metric& metric) {
+  const SwitchedOff::Missing missing = off.missing(metric);
+  if (missing.processes == 0) return {};
+  return counted(missing.processes, "process", "processes") +
+         " did not record its calls of the groups that ELG_MPI left out: " +
+         SwitchedOff::names(missing.groups) + ".";
 }
 
 std::string order_remark(const model::LockDecisions& d) {
@@ -52,7 +61,7 @@ std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
     if (needs == Needs::kAllProgress) return !off.hides_progress();
     return needs == Needs::kShmem ? shmem : omp;
   });
-  for (ReportMetric& m : metrics) m.remark = off.remark(m.metric);
+  for (ReportMetric& m : metrics) m.remark = functions_off_remark(off, m.metric);
   for (const Metric& left_out : all_metrics()) {
     if (left_out.needs != Needs::kAllProgress || !off.hides_progress()) continue;
     const auto parent = std::find_if(metrics.begin(), metrics.end(), [&](const ReportMetric& m) {

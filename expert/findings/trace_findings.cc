@@ -7,7 +7,7 @@
 #include "epilog/format/in_number.h"
 #include "epilog/format/merge_properties.h"
 #include "epilog/format/run_property_keys.h"
-#include "epilog/format/text/count_words.h"
+#include "epilog/format/text/counts.h"
 #include "expert/metrics/switched_off.h"
 #include "expert/patterns/rma/passive/async_progress.h"
 
@@ -96,6 +96,68 @@ void add_unbegun(const Unbegun& unbegun, const Finding& row, std::vector<Finding
   found.push_back(std::move(note));
 }
 
+// Functions of MPI that were not recorded.
+void add_functions_off(const SwitchedOff& off, std::vector<Finding>& found) {
+  for (const auto& [groups, count] : off.processes()) {
+    found.push_back({Finding::Severity::kNote, count,
+                     of_count(count, "process", "processes") +
+                         " that recorded no calls of these groups: " + SwitchedOff::names(groups),
+                     "ELG_MPI left them out. Their time counts as that of their callers; their "
+                     "waits, messages and bytes are unknown, not 0."});
+  }
+  for (const auto& [function, file] : off.unrecorded()) {
+    found.push_back({Finding::Severity::kNote, 1,
+                     file + (off.called().count(function) != 0 ? " calls " : " can call ") +
+                         function + ", which is not recorded",
+                     "Waits in it are missing, and so is what it does to windows and messages. Its "
+                     "time counts as "
+                     "that of its caller."});
+  }
+  if (off.further_unrecorded() != 0) {
+    found.push_back({Finding::Severity::kNote, off.further_unrecorded(),
+                     of_count(off.further_unrecorded(), "further MPI function that is",
+                              "further MPI functions that are") +
+                         " not recorded",
+                     "Waits in them are missing. Their time counts as that of their callers."});
+  }
+  if (off.uncounted() != 0) {
+    found.push_back({Finding::Severity::kNote, off.called().size(),
+                     of_count(off.called().size(), "function is", "functions are") +
+                         " called but not recorded; left out are patterns of " +
+                         SwitchedOff::names(off.uncounted()),
+                     "Messages, collective operations and epochs are paired by counting calls, and "
+                     "these were not counted. Call the MPI_ functions instead of PMPI_ ones, put "
+                     "kojak's library in front of another that has the function, or build kojak "
+                     "with an MPI that has it."});
+  }
+  if (off.hides_progress()) {
+    found.push_back({Finding::Severity::kNote, 1, "pattern left out: Wait for Progress",
+                     "It needs to know when a process is outside of MPI. Record all groups of "
+                     "functions that can make progress (the default of ELG_MPI)."});
+  }
+}
+
+// Processes that make progress outside of MPI calls.
+void add_async_progress(const Definitions& definitions, std::uint32_t processes,
+                        std::vector<Finding>& found) {
+  if (definitions.properties.size() == 0) return;
+  const AsyncProgress environment(definitions);
+  std::uint64_t count = 0;
+  std::string first;
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    const std::string said = environment.variable(ProcessId{p});
+    if (said.empty()) continue;
+    if (count == 0) first = said;
+    ++count;
+  }
+  if (count == 0) return;
+  found.push_back(
+      {Finding::Severity::kNote, count,
+       of_count(count, "process", "processes") + " with asynchronous progress: " + first,
+       "Nobody waits for the progress of these processes, as the environment of the "
+       "run says: Wait for Progress claims nothing for them."});
+}
+
 // Hardware counters that have no place in the tree.
 void add_counters(const Definitions& definitions, std::vector<Finding>& found) {
   std::uint64_t count = 0;
@@ -148,8 +210,8 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
                      "The file was cut off, or its merge was interrupted. Merge the run again."});
   }
   add_gaps(definitions, found);
-  SwitchedOff(definitions).add_findings(found);
-  AsyncProgress(definitions).add_findings(trace.process_count(), found);
+  add_functions_off(SwitchedOff(definitions), found);
+  add_async_progress(definitions, trace.process_count(), found);
   add_counters(definitions, found);
   add_missing_counters(definitions, found);
   trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
@@ -186,6 +248,22 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
        "were looked at. Lock Contention and Wait for Progress may be larger than the report says.");
   for (Finding& row : found) row.what = in_number(row.what, row.count);
   return found;
+}
+
+std::string suspects(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (finding.severity != Finding::Severity::kSuspect) continue;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(finding.count) + " x " + finding.what;
+  }
+  return text;
+}
+
+bool any_suspect(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.severity == Finding::Severity::kSuspect;
+  });
 }
 
 }  // namespace kojak::expert

@@ -10,18 +10,16 @@
 #include "earl/trace.h"
 #include "expert/ends/unbegun.h"
 #include "expert/patterns/notes.h"
-#include "expert/profile/findings.h"
+#include "expert/profile/report.h"
 
 namespace kojak::expert {
-
-// Whether a hardware counter can be added over calls: a rate or a sample cannot.
-constexpr bool adds_up(const MetricDef& counter) {
-  constexpr std::uint8_t kCounts = 0;
-  return counter.mode == kCounts;
-}
 
 std::vector<Finding> findings_of(const earl::Trace& trace,
                                  const std::array<std::uint64_t, kNotes>& notes,
                                  const Unbegun& unbegun);
+
+// The suspect rows in short: "2 x receive without send, 1 x collective incomplete".
+std::string suspects(const std::vector<Finding>& findings);
+bool any_suspect(const std::vector<Finding>& findings);
 
 }  // namespace kojak::expert

@@ -1,18 +1,9 @@
 #include "expert/findings/wait_words.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 
 namespace kojak::expert {
-
-std::string fixed(double value, int decimals) {
-  std::array<char, 400> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                 std::chars_format::fixed, decimals);
-  return {digits.data(), end.ptr};
-}
 
 std::string_view object_kind(const Operation& operation) {
   switch (operation.object) {

@@ -11,9 +11,6 @@
 
 namespace kojak::expert {
 
-// A number with so many digits behind the point.
-std::string fixed(double value, int decimals);
-
 // "window 0", "window 0 of rank 2", "communicator 3"; empty if it is about neither.
 std::string object_name(const Operation& operation);
 // The same with where it was made, if that is known: "window 0 created at halo.c:12".

@@ -13,6 +13,13 @@
 
 namespace kojak::expert {
 
+inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// Dense numbers from 0.
+using MetricIndex = std::uint32_t;    // in the catalogue
+using CallPathIndex = std::uint32_t;  // in order of first appearance in the trace
+using LocationIndex = std::uint32_t;
+
 enum class Unit : std::uint8_t { kSeconds, kOccurrences, kBytes };
 // In words, for people.
 constexpr const char* unit_word(Unit unit) {

@@ -1,4 +1,4 @@
-// Which parts of the metric tree a report shows: --select and --exclude.
+// The metrics of a report, and which parts of their tree it shows: --select and --exclude.
 //
 // Names are unique names of metrics. Selected are a metric, all below it, and the nodes above it;
 // excluded are a metric and all below it. Without a selection everything is selected. Sums stay
@@ -10,9 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "expert/profile/report.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
+
+// A metric of the analysis, its number in the severity store, and whether the report shows it.
+struct ReportMetric {
+  Metric metric;
+  MetricIndex index = 0;
+  bool shown = true;
+  std::string remark = {};  // what the trace lacks for it
+};
 
 struct Selection {
   std::vector<std::string> select, exclude;

@@ -6,8 +6,6 @@
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/format/run_properties.h"
-#include "epilog/format/text/count_words.h"
-#include "expert/patterns/catalogue.h"
 
 namespace kojak::expert {
 namespace {
@@ -16,16 +14,6 @@ constexpr std::uint8_t kAllFamilies = (1u << kMpiFamilyNames.size()) - 1;
 
 constexpr std::uint8_t bit(MpiFamily family) {
   return static_cast<std::uint8_t>(1u << static_cast<unsigned>(family));
-}
-
-std::string names(std::uint8_t groups) {
-  std::string text;
-  for (std::size_t f = 0; f < kMpiFamilyNames.size(); ++f) {
-    if ((groups >> f & 1) == 0) continue;
-    if (!text.empty()) text += ", ";
-    text += kMpiFamilyNames[f];
-  }
-  return text;
 }
 
 // The groups that hold functions of a class which take time.
@@ -99,11 +87,11 @@ SwitchedOff::SwitchedOff(const Definitions& definitions) {
   }
 }
 
-std::vector<std::string> SwitchedOff::wrong_patterns() const {
+std::vector<std::string> SwitchedOff::wrong_patterns(std::span<const Metric> all) const {
   std::vector<std::string> wrong;
   std::map<std::string_view, const Metric*> by_name;
-  for (const Metric& metric : all_metrics()) by_name[metric.name] = &metric;
-  for (const Metric& metric : all_metrics()) {
+  for (const Metric& metric : all) by_name[metric.name] = &metric;
+  for (const Metric& metric : all) {
     if (metric.kind != Metric::Kind::kPattern || metric.unit != Unit::kSeconds || metric.own) {
       continue;
     }
@@ -121,57 +109,25 @@ std::vector<std::string> SwitchedOff::wrong_patterns() const {
   return wrong;
 }
 
-std::string SwitchedOff::remark(const Metric& metric) const {
-  if (processes_.empty() || !metric.own) return {};
-  std::uint8_t missing = 0;
-  std::uint64_t count = 0;
+SwitchedOff::Missing SwitchedOff::missing(const Metric& metric) const {
+  Missing missing;
+  if (!metric.own) return missing;
   for (const auto& [groups, processes] : processes_) {
-    const std::uint8_t here = groups & groups_of(*metric.own);
-    missing |= here;
-    if (here != 0) count += processes;
+    const Groups here = groups & groups_of(*metric.own);
+    missing.groups |= here;
+    if (here != 0) missing.processes += processes;
   }
-  if (count == 0) return {};
-  return std::to_string(count) + (count == 1 ? " process" : " processes") +
-         " did not record its calls of the groups that ELG_MPI left out: " + names(missing) + ".";
+  return missing;
 }
 
-void SwitchedOff::add_findings(std::vector<Finding>& found) const {
-  for (const auto& [groups, count] : processes_) {
-    found.push_back({Finding::Severity::kNote, count,
-                     of_count(count, "process", "processes") +
-                         " that recorded no calls of these groups: " + names(groups),
-                     "ELG_MPI left them out. Their time counts as that of their callers; their "
-                     "waits, messages and bytes are unknown, not 0."});
+std::string SwitchedOff::names(Groups groups) {
+  std::string text;
+  for (std::size_t f = 0; f < kMpiFamilyNames.size(); ++f) {
+    if ((groups >> f & 1) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += kMpiFamilyNames[f];
   }
-  for (const auto& [function, file] : unrecorded_) {
-    found.push_back({Finding::Severity::kNote, 1,
-                     file + (called_.count(function) != 0 ? " calls " : " can call ") + function +
-                         ", which is not recorded",
-                     "Waits in it are missing, and so is what it does to windows and messages. Its "
-                     "time counts as "
-                     "that of its caller."});
-  }
-  if (further_unrecorded_ != 0) {
-    found.push_back({Finding::Severity::kNote, further_unrecorded_,
-                     of_count(further_unrecorded_, "further MPI function that is",
-                              "further MPI functions that are") +
-                         " not recorded",
-                     "Waits in them are missing. Their time counts as that of their callers."});
-  }
-  if (uncounted_ != 0) {
-    found.push_back({Finding::Severity::kNote, called_.size(),
-                     of_count(called_.size(), "function is", "functions are") +
-                         " called but not recorded; left out are patterns of " + names(uncounted_),
-                     "Messages, collective operations and epochs are paired by counting calls, and "
-                     "these were not counted. Call the MPI_ functions instead of PMPI_ ones, put "
-                     "kojak's library in front of another that has the function, or build kojak "
-                     "with an MPI that has it."});
-  }
-  if (hides_progress_) {
-    found.push_back({Finding::Severity::kNote, 1, "pattern left out: Wait for Progress",
-                     "It needs to know when a process is outside of MPI. Record all groups of "
-                     "functions that can make progress (the default of ELG_MPI)."});
-  }
+  return text;
 }
 
 }  // namespace kojak::expert

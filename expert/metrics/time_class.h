@@ -1,5 +1,6 @@
 // The class that the time of a region belongs to, for regions that are no MPI functions: OpenMP
 // constructs by their region type, functions of SHMEM and of the OpenMP lock interface by name.
+// And that of a call that completes requests, by what it completed.
 //
 // SHMEM's functions are those of the table (epilog/format/shmem_functions.h). A name that it does
 // not have (Fortran, other libraries, later versions) is taken apart into its words, and each word
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "earl/call.h"
 #include "epilog/format/definitions.h"
 #include "epilog/format/openmp_constructs.h"
 #include "expert/metrics/metric.h"
@@ -40,5 +42,26 @@ class RegionClasses {
  private:
   IdTable<RegionId, TimeClass> classes_;
 };
+
+// Whether a call's class depends on what it completed.
+constexpr bool completes_requests(MpiRole role) {
+  return role >= MpiRole::kWait && role <= MpiRole::kTestsome;
+}
+// The class of a call that completes requests, from earl::Call::completed.
+constexpr TimeClass class_of_completed(std::uint8_t completed) {
+  switch (completed) {
+    case earl::kCompletedRma:
+      return TimeClass::kRmaCommunication;
+    case earl::kCompletedBarrier:
+      return TimeClass::kBarrier;
+    case earl::kCompletedCollective:
+    case earl::kCompletedCollective | earl::kCompletedBarrier:
+      return TimeClass::kCollective;
+    case earl::kCompletedIo:
+      return TimeClass::kIo;
+    default:
+      return TimeClass::kPointToPoint;
+  }
+}
 
 }  // namespace kojak::expert

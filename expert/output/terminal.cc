@@ -9,18 +9,17 @@
 #include <ostream>
 #include <sstream>
 
-#include "epilog/format/text/count_words.h"
+#include "epilog/format/text/counts.h"
 #include "epilog/format/text/printable.h"
 #include "expert/findings/cause_words.h"
 #include "expert/findings/failed_call_words.h"
 #include "expert/findings/last_call_words.h"
+#include "expert/findings/processor_words.h"
 #include "expert/findings/wait_words.h"
-#include "expert/output/format.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"
 #include "expert/profile/run_time.h"
 #include "expert/profile/store_places.h"
-#include "expert/sums/processors.h"
 
 namespace kojak::expert {
 namespace {
@@ -51,7 +50,7 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fixed(100 * part / whole, 1) + " %" : "-";
 }
 std::string grouped(double count) {
-  return expert::grouped(static_cast<std::uint64_t>(std::llround(count)));
+  return grouped(static_cast<std::uint64_t>(std::llround(count)));
 }
 
 class Paint {
@@ -125,7 +124,7 @@ unsigned indent(const SummaryStyle& style, unsigned usual) {
 std::string path_line(const Report& report, std::size_t call_path, const SummaryStyle& style,
                       std::size_t indent) {
   return std::string(indent, ' ') +
-         cube::printable_path(report.call_path_name(call_path), style.width - indent) + '\n';
+         printable_path(report.call_path_name(call_path), style.width - indent) + '\n';
 }
 
 }  // namespace
@@ -187,7 +186,7 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
     if (node.metric.unit != Unit::kSeconds || (value == 0 && node.parent != kNone)) continue;
     std::string name =
         std::string((narrow ? 1 : 2) * node.depth, ' ') + std::string(node.metric.title);
-    name = cube::printable(name, narrow ? style.width - 20 : 0);
+    name = printable_name(name, narrow ? style.width - 20 : 0);
     const bool wait = node.metric.kind == Metric::Kind::kPattern;
     const double part = shares.part(report, m);
     // It is known of threads, not of calls, nor what of it lies in the start.
@@ -216,7 +215,7 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
     const MetricNode& node = report.metrics()[m];
     if (node.metric.unit == Unit::kSeconds || report.total(m) == 0) continue;
     const std::string name = std::string((narrow ? 1 : 2) * node.depth, ' ') +
-                             cube::printable(node.metric.title, narrow ? style.width - 28 : 0);
+                             printable_name(node.metric.title, narrow ? style.width - 28 : 0);
     const double total = report.total(m);
     counts += right(node.metric.fractions ? fixed(total, 3) : grouped(total), narrow ? 18 : 22) +
               "  " + name + '\n';
@@ -283,8 +282,8 @@ void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& st
     std::vector<CreatedTasks::Share> shares = tasks.shares;
     std::stable_sort(shares.begin(), shares.end(),
                      [](const auto& a, const auto& b) { return a.count > b.count; });
-    std::string words = thread(tasks.creator) + ", " +
-                        cube::printable(call_name(report, places, tasks.call_path)) + ';';
+    std::string words =
+        thread(tasks.creator) + ", " + printable(call_name(report, places, tasks.call_path)) + ';';
     constexpr std::size_t kNamed = 4;
     for (std::size_t n = 0; n < shares.size() && n < kNamed; ++n) {
       words += std::string(n == 0 ? " " : ", ") + grouped(static_cast<double>(shares[n].count)) +
@@ -329,7 +328,7 @@ std::string unexplained_sentence(const Report& report, double whole, unsigned wi
   return "Long MPI calls that no pattern explains take " + percent(total, whole) +
          " of the processes' time (" + seconds(total) + " s); the largest part, " +
          percent(most, total) + ", is in " +
-         cube::printable_path(report.call_path_name(worst), width - 4) + ".";
+         printable_path(report.call_path_name(worst), width - 4) + ".";
 }
 
 // What a fence or an epoch of its kind synchronises without need.
@@ -381,7 +380,7 @@ std::string idle_while_master_in_mpi(const Report& report, double whole) {
   for (const auto& [process, count] : idle) threads = std::max(threads, count);
   const StorePlaces places(report);
   return counted(threads, "thread is", "threads are") + " idle while the master is in " +
-         cube::printable(call_name(report, places, report.call_paths()[worst].index)) + ": " +
+         printable(call_name(report, places, report.call_paths()[worst].index)) + ": " +
          seconds(most) + " s in all, " + percent(most, whole) + '.';
 }
 
@@ -439,7 +438,7 @@ void print_consumers(std::ostream& out, const Report& report, const SummaryStyle
                        seconds(consumer.seconds) +
                        " s) is spent in these calls, and no pattern finds a wait there; " +
                        largest_part(most, all) + " in " +
-                       cube::printable_path(report.call_path_name(place), style.width - 4) + ".",
+                       printable_path(report.call_path_name(place), style.width - 4) + ".",
                    style.width, 2);
   }
 }
@@ -454,8 +453,8 @@ std::string numbered(std::size_t number, const std::string& text, unsigned width
 
 std::string cause_sentence(const Report& report, const StorePlaces& places,
                            const RootCause& cause) {
-  return cube::printable(cause_words(report, places, cause)) + ": " +
-         cube::printable(effect_words(report, places, cause)) + '.';
+  return printable(cause_words(report, places, cause)) + ": " +
+         printable(effect_words(report, places, cause)) + '.';
 }
 
 }  // namespace
@@ -473,7 +472,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   }
   out << '\n' << paint.bold("What to look at first") << '\n';
   if (const std::string warning = processor_warning(report); !warning.empty()) {
-    out << wrapped(cube::printable(warning), style.width, 2);
+    out << wrapped(printable(warning), style.width, 2);
   }
   if (worst == kNone || report.total(worst) < kWorthLooking * whole || report.total(worst) == 0) {
     const std::string unexplained = unexplained_sentence(report, whole, style.width);
@@ -496,13 +495,12 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   const std::vector<PlaceWait> waits = waits_of(report);
   const auto first = std::find_if(waits.begin(), waits.end(),
                                   [&](const PlaceWait& w) { return w.metric == worst; });
-  out << wrapped(
-      std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
-          " of the processes' time (" + seconds(report.total(worst)) + " s), " +
-          largest_part(first->seconds, report.total(worst)) + " in " +
-          cube::printable_path(report.call_path_name(first->call_path), style.width - 4) +
-          ", worst on " + report.thread_name(first->worst_thread) + ".",
-      style.width, 2);
+  out << wrapped(std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
+                     " of the processes' time (" + seconds(report.total(worst)) + " s), " +
+                     largest_part(first->seconds, report.total(worst)) + " in " +
+                     printable_path(report.call_path_name(first->call_path), style.width - 4) +
+                     ", worst on " + report.thread_name(first->worst_thread) + ".",
+                 style.width, 2);
   const std::vector<Partner> partners = partners_of(report, report.metrics()[worst].own.front(),
                                                     report.call_paths()[first->call_path]);
   if (!partners.empty()) {
@@ -510,8 +508,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
     const Partner& most = partners.front();
     out << wrapped(
         "There, " + largest_part(most.waited.seconds(), first->seconds) + " until " +
-            cube::printable(ending(report, places, most.location, most.call_path, most.at_exit)) +
-            ".",
+            printable(ending(report, places, most.location, most.call_path, most.at_exit)) + ".",
         style.width, 2);
   }
   out << wrapped(gain(report, worst), style.width, 2);
@@ -534,11 +531,10 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
     const unsigned margin = indent(style, 22);
     out << "  " << (suspect ? paint.red(left(kind, 8)) : left(kind, 8));
     if (margin < 22) {
-      out << count << '\n' << wrapped(cube::printable(finding.what), style.width, margin);
+      out << count << '\n' << wrapped(printable(finding.what), style.width, margin);
     } else {
       // The first line stands behind the numbers.
-      out << right(count, 10)
-          << wrapped(cube::printable(finding.what), style.width, margin).substr(20);
+      out << right(count, 10) << wrapped(printable(finding.what), style.width, margin).substr(20);
     }
     out << wrapped(finding.advice, style.width, margin);
   }
@@ -560,7 +556,7 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
       out << "  " << m.title << " (" << m.name << ")\n";
       shown = metric;
     }
-    const std::string object = cube::printable(object_words(report, places, i.operation));
+    const std::string object = printable(object_words(report, places, i.operation));
     out << right(seconds(i.waiting.seconds()), 12) << "  in [" << fixed(i.begin.value, 6) << ", "
         << fixed(i.end.value, 6) << "]" << (object.empty() ? "" : ", " + object) << '\n';
     const std::size_t listed = std::min(i.waiters.size(), kWaiters);
@@ -575,8 +571,8 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
     const std::vector<Partner> partners = partners_of(i);
     for (std::size_t p = 0; p < std::min(partners.size(), kPartners); ++p) {
       const Partner& partner = partners[p];
-      out << wrapped("until " + cube::printable(ending(report, places, partner.location,
-                                                       partner.call_path, partner.at_exit)),
+      out << wrapped("until " + printable(ending(report, places, partner.location,
+                                                 partner.call_path, partner.at_exit)),
                      style.width, 14);
     }
     if (partners.size() > kPartners) {
@@ -591,7 +587,7 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
     }
     if (!report.root_causes()) continue;
     const std::string chain =
-        cube::printable(chain_words(report, places, report.root_causes()->asked[n]));
+        printable(chain_words(report, places, report.root_causes()->asked[n]));
     if (!chain.empty()) out << wrapped("chain: " + chain, style.width, 14);
   }
 }
@@ -657,7 +653,7 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
     if (!matters(cause)) continue;
     if (advice.empty()) advice = function_advice(report, places, cause);
     out << numbered(++told, cause_sentence(report, places, cause), style.width);
-    const std::string chain = cube::printable(chain_words(report, places, cause.chain));
+    const std::string chain = printable(chain_words(report, places, cause.chain));
     if (!chain.empty()) out << wrapped("Chain: " + chain + '.', style.width, 6);
   }
   if (causes.causes.size() > told) {
@@ -676,8 +672,8 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
     out << right(seconds(share.seconds), 12)
         << right(percent(share.seconds, causes.path_length), 10) << "  "
         << (thread == kNone ? std::string("a process") : report.thread_name(thread)) << ":\n"
-        << wrapped(cube::printable(stretch_name(report, places, share.stretch) +
-                                   deadlock_share(report, share)),
+        << wrapped(printable(stretch_name(report, places, share.stretch) +
+                             deadlock_share(report, share)),
                    style.width, 24);
   }
   out << '\n';
@@ -709,17 +705,17 @@ void print_last_calls(std::ostream& out, const Report& report, const SummaryStyl
   out << paint.bold("Where the processes stood when the run was ended") << '\n';
   for (std::size_t i = 0; i < last.deadlocks.size() && i < 3; ++i) {
     const std::string words = deadlock_words(report, places, last.deadlocks[i]);
-    out << paint.red(wrapped(cube::printable(words), style.width, 2));
+    out << paint.red(wrapped(printable(words), style.width, 2));
   }
   if (last.deadlocks.size() > 3) {
     out << "  and " << last.deadlocks.size() - 3 << " more deadlocks\n";
   }
   if (const std::string words = verdict_words(report, places); !words.empty()) {
-    out << wrapped(cube::printable(words), style.width, 2);
+    out << wrapped(printable(words), style.width, 2);
   }
   const std::vector<LastCallGroup> groups = last_call_groups(last);
   for (std::size_t i = 0; i < groups.size() && i < kListed; ++i) {
-    out << wrapped(cube::printable(last_call_words(report, places, groups[i])), style.width, 2);
+    out << wrapped(printable(last_call_words(report, places, groups[i])), style.width, 2);
   }
   if (groups.size() > kListed) {
     out << "  and " << groups.size() - kListed << " more places (see --json)\n";
@@ -733,7 +729,7 @@ void print_failed_calls(std::ostream& out, const Report& report, const SummarySt
   if (groups.empty()) return;
   out << '\n' << Paint(style.colours).bold("Calls that failed") << '\n';
   for (std::size_t i = 0; i < groups.size() && i < kListed; ++i) {
-    out << wrapped(cube::printable(failed_call_words(groups[i])), style.width, 2);
+    out << wrapped(printable(failed_call_words(groups[i])), style.width, 2);
   }
   if (groups.size() > kListed) {
     out << "  and " << groups.size() - kListed << " more (see --json)\n";

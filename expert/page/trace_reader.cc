@@ -609,13 +609,4 @@ TraceContent TimelineReader::finish() {
   return std::move(s.content);
 }
 
-Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
-                                const std::function<void(std::uint64_t events)>& progress) {
-  Result<earl::Trace> trace = earl::Trace::open(path);
-  if (!trace) return trace.error();
-  TimelineReader reader(limits);
-  expert::analyse(*trace, {.progress = progress, .watcher = &reader.watch(*trace)});
-  return reader.finish();
-}
-
 }  // namespace kojak::html

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "expert/metrics/metric.h"
+#include "expert/metrics/selection.h"
 #include "expert/patterns/bytes.h"
 #include "expert/patterns/communication.h"
 #include "expert/patterns/mpi/barrier_completion.h"
@@ -51,8 +52,6 @@
 #include "expert/patterns/time.h"
 #include "expert/patterns/unexplained.h"
 #include "expert/patterns/wait_for_progress.h"
-#include "expert/profile/report.h"
-#include "expert/sums/severity.h"
 
 namespace kojak::expert {
 

@@ -16,24 +16,22 @@
 #include "expert/causes/root_causes.h"
 #include "expert/ends/failed_calls.h"
 #include "expert/ends/last_calls.h"
-#include "expert/metrics/metric.h"
+#include "expert/metrics/selection.h"
 #include "expert/patterns/openmp/created_tasks.h"
-#include "expert/profile/findings.h"
 #include "expert/sums/instances.h"
 #include "expert/sums/processor_use.h"
 #include "expert/sums/severity.h"
 
 namespace kojak::expert {
 
-inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
-// A metric of the analysis, its number in the severity store, and whether the report shows it.
-struct ReportMetric {
-  Metric metric;
-  MetricIndex index = 0;
-  bool shown = true;
-  std::string remark = {};  // what the trace lacks for it
+// What is to be known of the trace, and of what became of it.
+struct Finding {
+  enum class Severity : std::uint8_t { kNote, kSuspect } severity = Severity::kNote;
+  std::uint64_t count = 0;
+  std::string what;    // "messages received without a send in the trace"
+  std::string advice;  // what it means for the report, and what can be done
 };
+
 struct MetricNode {
   Metric metric;
   std::string remark;  // a sentence on what the trace lacks for it; empty if nothing
@@ -43,15 +41,9 @@ struct MetricNode {
   unsigned depth = 0;
 };
 
-// A call path as the trace had it.
-struct CallPath {
-  RegionId region{};
-  CallSiteId site = absent<CallSiteId>();
-  std::size_t parent = kNone;  // in order of first appearance
-};
-// The same in the report's order: a parent before its children, siblings by first appearance. A
-// function that was not recorded, but that call sites name as the caller, has an entry of its own,
-// without severities, where it can only be right:
+// A call path (sums/severity.h) in the report's order: a parent before its children, siblings by
+// first appearance. A function that was not recorded, but that call sites name as the caller, has
+// an entry of its own, without severities, where it can only be right:
 // - `main` encloses all that its process's first thread does: it stands above it.
 // - Any other stands between its calls and what was recorded around them, but not below a region
 //   that the user begins and ends by hand: it may as well be the function that does so, and enclose

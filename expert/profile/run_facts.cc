@@ -6,7 +6,7 @@
 #include "epilog/format/merge_properties.h"
 #include "epilog/format/run_properties.h"
 #include "epilog/format/run_property_keys.h"
-#include "epilog/format/text/count_words.h"
+#include "epilog/format/text/counts.h"
 
 namespace kojak::expert {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "epilog/format/mpi_functions.h"
 #include "epilog/format/shmem_functions.h"
-#include "expert/findings/wait_words.h"
+#include "epilog/format/text/counts.h"
 #include "expert/patterns/mpi/mpi.h"
 #include "expert/patterns/rma/group_calls.h"
 #include "expert/patterns/shmem/shmem.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "epilog/format/definitions.h"
-#include "expert/sums/severity.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

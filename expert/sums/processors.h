@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "earl/event.h"
-#include "expert/profile/report.h"
+#include "expert/metrics/selection.h"
 #include "expert/sums/processor_use.h"
+#include "expert/sums/severity.h"
 
 namespace kojak::expert {
 
@@ -66,15 +67,5 @@ class Processors {
 // The root metric kNoProcessor: of each thread at its outermost region.
 void add_processor_metric(const ProcessorUse& use, SeverityStore& severities,
                           std::vector<ReportMetric>& metrics);
-
-// A note where a thread was without a processor for 1 % of its time or more, or where the trace
-// cannot tell.
-void add_processor_findings(const ProcessorUse& use, std::vector<Finding>& found);
-// What to know before the waits are looked at, where processors were missing for 5 % of the time of
-// all threads or more; empty otherwise.
-std::string processor_warning(const Report& report);
-// Of one thread: "rank 2 had no processor for 40 % of its time", where that is 5 % or more; empty
-// otherwise.
-std::string without_processor(const Report& report, LocationIndex location);
 
 }  // namespace kojak::expert

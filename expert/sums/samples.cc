@@ -5,9 +5,6 @@
 namespace kojak::expert {
 namespace {
 
-// A cause tells so many functions.
-constexpr std::size_t kFunctions = 3;
-
 bool has_line(const Definitions& definitions, const CallSiteDef& site) {
   return !is_absent(site.line) && definitions.files.find(site.file) != nullptr;
 }
@@ -107,40 +104,6 @@ CallSiteId most_sampled(const Definitions& definitions,
   });
   const auto found = std::max_element(places.begin(), places.end(), less);
   return found == places.end() ? absent<CallSiteId>() : found->first;
-}
-
-void name_sampled_functions(RootCauses& causes, const Definitions& definitions) {
-  struct Function {
-    RegionId function;
-    SampledPlace sum;
-    double most = 0;  // samples of a line at the culprit
-  };
-  for (RootCause& cause : causes.causes) {
-    std::vector<Function> functions;
-    for (const SampledPlace& p : cause.sampled) {
-      const CallSiteId place = sampled_place(definitions, p.site);
-      if (is_absent(place)) continue;
-      const RegionId function = definitions.call_sites.find(place)->left;
-      auto known = std::find_if(functions.begin(), functions.end(),
-                                [&](const Function& f) { return f.function == function; });
-      if (known == functions.end()) {
-        known = functions.insert(functions.end(), {function, {place, 0, 0}, 0});
-      }
-      known->sum.samples += p.samples;
-      known->sum.others += p.others;
-      if (p.samples > known->most) {
-        known->most = p.samples;
-        known->sum.site = place;
-      }
-    }
-    std::erase_if(functions, [](const Function& f) { return !(f.sum.samples > f.sum.others); });
-    std::stable_sort(functions.begin(), functions.end(), [](const Function& a, const Function& b) {
-      return a.sum.samples - a.sum.others > b.sum.samples - b.sum.others;
-    });
-    if (functions.size() > kFunctions) functions.resize(kFunctions);
-    cause.sampled.clear();
-    for (const Function& f : functions) cause.sampled.push_back(f.sum);
-  }
 }
 
 }  // namespace kojak::expert

@@ -13,8 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "expert/causes/root_causes.h"
-#include "expert/profile/report.h"
+#include "expert/metrics/selection.h"
 #include "expert/sums/severity.h"
 
 namespace kojak::expert {
@@ -48,10 +47,5 @@ CallSiteId sampled_place(const Definitions& definitions, CallSiteId site);
 // none has a place.
 CallSiteId most_sampled(const Definitions& definitions,
                         const std::map<CallSiteId, double>& samples);
-
-// Of each cause the functions that its process computed more than the others did, the most first:
-// what CauseFinder tells of single sites becomes one entry for each function, at its line with the
-// most samples.
-void name_sampled_functions(RootCauses& causes, const Definitions& definitions);
 
 }  // namespace kojak::expert

@@ -17,7 +17,8 @@
 
 #include "earl/aspects/messages.h"
 #include "earl/trace.h"
-#include "expert/sums/severity.h"
+#include "expert/metrics/amount.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -17,15 +17,24 @@
 #include <span>
 #include <vector>
 
-#include "epilog/format/record/types.h"
+#include "epilog/format/definitions.h"
 #include "expert/metrics/amount.h"
 #include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 
-using MetricIndex = std::uint32_t;    // in the catalogue
-using CallPathIndex = std::uint32_t;  // in order of first appearance in the trace
-using LocationIndex = std::uint32_t;
+// A call path as the trace had it.
+struct CallPath {
+  RegionId region{};
+  CallSiteId site = absent<CallSiteId>();
+  std::size_t parent = kNone;  // in order of first appearance
+};
+
+// Whether a hardware counter can be added over calls: a rate or a sample cannot.
+constexpr bool adds_up(const MetricDef& counter) {
+  constexpr std::uint8_t kCounts = 0;
+  return counter.mode == kCounts;
+}
 
 // Rows of any cell type, by call path.
 template <class Cell>

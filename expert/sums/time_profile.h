@@ -9,31 +9,10 @@
 
 #include "earl/aspects/call_tree.h"
 #include "earl/call.h"
-#include "expert/metrics/metric.h"
+#include "expert/metrics/time_class.h"
 #include "expert/sums/severity.h"
 
 namespace kojak::expert {
-
-// Whether a call's class depends on what it completed.
-constexpr bool completes_requests(MpiRole role) {
-  return role >= MpiRole::kWait && role <= MpiRole::kTestsome;
-}
-// The class of a call that completes requests, from earl::Call::completed.
-constexpr TimeClass class_of_completed(std::uint8_t completed) {
-  switch (completed) {
-    case earl::kCompletedRma:
-      return TimeClass::kRmaCommunication;
-    case earl::kCompletedBarrier:
-      return TimeClass::kBarrier;
-    case earl::kCompletedCollective:
-    case earl::kCompletedCollective | earl::kCompletedBarrier:
-      return TimeClass::kCollective;
-    case earl::kCompletedIo:
-      return TimeClass::kIo;
-    default:
-      return TimeClass::kPointToPoint;
-  }
-}
 
 class Profile {
  public:

@@ -7,7 +7,8 @@
 
 #include <vector>
 
-#include "expert/profile/report.h"
+#include "expert/metrics/selection.h"
+#include "expert/sums/severity.h"
 
 namespace kojak::expert {
 

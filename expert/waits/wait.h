@@ -14,7 +14,8 @@
 #include <span>
 
 #include "earl/call.h"
-#include "expert/sums/severity.h"
+#include "expert/metrics/amount.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -9,6 +9,7 @@
 #include "epilog/format/record/codec.h"
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis.h"
+#include "expert/findings/trace_findings.h"
 #include "tests/malformed/damage.h"
 #include "tests/support/limit_memory.h"
 #include "tests/support/temp_dir.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "expert/findings/cause_words.h"
+#include "expert/findings/trace_findings.h"
 #include "expert/output/terminal.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"

@@ -6,6 +6,7 @@
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis.h"
+#include "expert/findings/trace_findings.h"
 #include "expert/metrics/time_class.h"
 #include "expert/output/terminal.h"
 #include "expert/patterns/catalogue.h"

@@ -5,7 +5,7 @@
 #include "earl/findings.h"
 #include "earl/trace.h"
 #include "epilog/format/in_number.h"
-#include "epilog/format/text/count_words.h"
+#include "epilog/format/text/counts.h"
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis.h"
 #include "expert/findings/wait_words.h"

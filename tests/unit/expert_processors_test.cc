@@ -4,9 +4,9 @@
 #include <optional>
 #include <sstream>
 
+#include "expert/findings/processor_words.h"
 #include "expert/output/terminal.h"
 #include "expert/profile/store_places.h"
-#include "expert/sums/processors.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {

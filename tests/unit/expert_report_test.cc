@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "expert/cube/writer.h"
+#include "expert/findings/trace_findings.h"
 #include "expert/metrics/time_class.h"
 #include "expert/output/terminal.h"
 #include "expert/patterns/catalogue.h"

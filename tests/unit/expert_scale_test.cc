@@ -8,6 +8,7 @@
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis.h"
+#include "expert/findings/trace_findings.h"
 
 namespace kojak::expert {
 namespace {

@@ -7,6 +7,7 @@
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis.h"
+#include "expert/findings/trace_findings.h"
 #include "expert/output/terminal.h"
 #include "expert/profile/run_facts.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-namespace kojak::merge {
+namespace kojak {
 
 void BlockPipe::tell_first() {
   if (before_first_) std::exchange(before_first_, nullptr)();
@@ -103,4 +103,4 @@ std::unique_ptr<ByteSource> pipe_source(std::shared_ptr<BlockPipe> pipe) {
   return std::make_unique<PipeSource>(std::move(pipe));
 }
 
-}  // namespace kojak::merge
+}  // namespace kojak

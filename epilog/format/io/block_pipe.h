@@ -18,7 +18,7 @@
 #include "epilog/format/io/reader.h"
 #include "epilog/format/io/writer.h"
 
-namespace kojak::merge {
+namespace kojak {
 
 class BlockPipe : public BufferSink {
  public:
@@ -68,4 +68,4 @@ class BlockPipe : public BufferSink {
 // The reader's end of it; it has left when this goes.
 std::unique_ptr<ByteSource> pipe_source(std::shared_ptr<BlockPipe> pipe);
 
-}  // namespace kojak::merge
+}  // namespace kojak

@@ -12,7 +12,7 @@
 
 #include "epilog/format/io/unnamed_file.h"
 
-namespace kojak::expert {
+namespace kojak {
 
 namespace {
 
@@ -210,4 +210,4 @@ void LogMemory::rest() {
   for (const auto& [place, mapped] : mapped_) ::madvise(place, mapped.bytes, MADV_DONTNEED);
 }
 
-}  // namespace kojak::expert
+}  // namespace kojak

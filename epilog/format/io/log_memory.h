@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace kojak::expert {
+namespace kojak {
 
 class LogMemory {
  public:
@@ -180,4 +180,4 @@ class LogVector {
   bool many_ = false;
 };
 
-}  // namespace kojak::expert
+}  // namespace kojak

@@ -7,7 +7,7 @@
 
 #include "epilog/format/text/utf8.h"
 
-namespace kojak::expert {
+namespace kojak {
 
 std::string xml_text(std::string_view bytes) {
   std::string out;
@@ -56,4 +56,4 @@ std::string file_url(std::string_view path) {
   return out;
 }
 
-}  // namespace kojak::expert
+}  // namespace kojak

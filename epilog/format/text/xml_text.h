@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace kojak::expert {
+namespace kojak {
 
 // Valid UTF-8 in which every character is one that XML 1.0 can hold: what is not (broken sequences,
 // control characters) becomes U+FFFD. Escaping of < & " is the XML writer's business.
@@ -19,4 +19,4 @@ void append_number(std::string& out, double value);
 // A file:// address of a folder or file, other characters than those of plain paths encoded.
 std::string file_url(std::string_view path);
 
-}  // namespace kojak::expert
+}  // namespace kojak

@@ -14,6 +14,7 @@
 
 #include "earl/aspects/collectives.h"
 #include "epilog/format/mpi_roles.h"
+#include "expert/metrics/time_class.h"
 #include "expert/patterns/mpi/barrier_wait.h"
 #include "expert/patterns/mpi/early_reduce.h"
 #include "expert/patterns/mpi/early_scan.h"
@@ -21,7 +22,6 @@
 #include "expert/patterns/mpi/neighbour_wait.h"
 #include "expert/patterns/mpi/nxn_wait.h"
 #include "expert/patterns/mpi/reduce_wait.h"
-#include "expert/sums/time_profile.h"
 #include "expert/waits/collective_view.h"
 
 namespace kojak::expert {

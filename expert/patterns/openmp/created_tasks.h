@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "expert/sums/severity.h"
+#include "expert/metrics/amount.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "earl/call.h"
-#include "expert/sums/severity.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

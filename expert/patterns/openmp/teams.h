@@ -17,8 +17,9 @@
 #include <vector>
 
 #include "earl/trace.h"
+#include "expert/metrics/amount.h"
+#include "expert/metrics/metric.h"
 #include "expert/metrics/time_class.h"
-#include "expert/sums/severity.h"
 #include "expert/waits/interval.h"
 
 namespace kojak::expert {

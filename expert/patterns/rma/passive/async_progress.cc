@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "epilog/format/text/count_words.h"
-
 namespace kojak::expert {
 namespace {
 
@@ -60,24 +58,6 @@ std::string AsyncProgress::variable(ProcessId process) const {
     return std::string(v.name) + '=' + *value;
   }
   return {};
-}
-
-void AsyncProgress::add_findings(std::uint32_t processes, std::vector<Finding>& found) const {
-  if (properties_.size() == 0) return;
-  std::uint64_t count = 0;
-  std::string first;
-  for (std::uint32_t p = 0; p < processes; ++p) {
-    const std::string said = variable(ProcessId{p});
-    if (said.empty()) continue;
-    if (count == 0) first = said;
-    ++count;
-  }
-  if (count == 0) return;
-  found.push_back(
-      {Finding::Severity::kNote, count,
-       of_count(count, "process", "processes") + " with asynchronous progress: " + first,
-       "Nobody waits for the progress of these processes, as the environment of the "
-       "run says: Wait for Progress claims nothing for them."});
 }
 
 }  // namespace kojak::expert

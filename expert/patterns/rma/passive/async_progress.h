@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "epilog/format/definitions.h"
-#include "expert/profile/findings.h"
 
 namespace kojak::expert {
 
@@ -19,8 +18,6 @@ class AsyncProgress {
   // The variable that says so of the process, as NAME=VALUE; empty if none does.
   std::string variable(ProcessId process) const;
   bool of(ProcessId process) const { return properties_.size() != 0 && !variable(process).empty(); }
-  // A row for the table of findings, if some process has it.
-  void add_findings(std::uint32_t processes, std::vector<Finding>& found) const;
 
  private:
   const RunProperties& properties_;

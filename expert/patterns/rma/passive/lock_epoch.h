@@ -10,8 +10,8 @@
 #include "earl/target_table.h"
 #include "epilog/model/lock_order.h"
 #include "epilog/model/lock_proof.h"
+#include "expert/metrics/metric.h"
 #include "expert/patterns/rma/passive/presence.h"
-#include "expert/sums/severity.h"
 #include "expert/waits/intervals.h"
 
 namespace kojak::expert {

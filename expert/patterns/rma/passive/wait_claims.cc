@@ -234,11 +234,9 @@ void WaitClaims::leave_to_latest(const Intervals& taken) {
 }
 
 void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {
-  if (waits == nullptr) waits = std::make_unique<Apart>(instances_, locations_, *results_.memory);
-  for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_, [&](const Wait& wait) {
-    waits->worst.add(wait);
-    if (results_.every_wait) waits->all.add(wait);
-  });
+  if (waits == nullptr) waits = results_.apart();
+  for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_,
+                [&](const Wait& wait) { waits->add(wait); });
 }
 
 void WaitClaims::claim_indirect(const WaitingCall& waiting, const Intervals& taken) {
@@ -366,7 +364,7 @@ void WaitClaims::finish_progress(Progress& claims, ProgressKind kind, unsigned r
     for (unsigned matter = 0; matter < kGrantRules; ++matter) {
       Waits& waits = claims.waits[matter][rule & matter][side];
       if (waits == nullptr) continue;
-      results_.progress_waits(kind, waits->worst.finish(), waits->all);
+      results_.progress_waits(kind, *waits);
       waits.reset();
     }
   };
@@ -393,7 +391,7 @@ void WaitClaims::finish() {
         }
         Waits& waits = claims.waits[matter][rule & matter];
         if (waits == nullptr) continue;
-        results_.contention_waits(side, waits->worst.finish(), waits->all);
+        results_.contention_waits(side, *waits);
         waits.reset();
       }
     }
@@ -423,7 +421,7 @@ void WaitClaims::finish() {
                             static_cast<LocationIndex>(where), waited);
         }
         Waits& waits = window.indirect.waits[which];
-        if (waits != nullptr) results_.indirect_waits(waits->worst.finish(), waits->all);
+        if (waits != nullptr) results_.indirect_waits(*waits);
         waits.reset();
       }
     }

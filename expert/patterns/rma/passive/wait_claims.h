@@ -20,9 +20,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "expert/patterns/rma/passive/kept_waits.h"
 #include "expert/patterns/rma/passive/waiting_call.h"
-#include "expert/sums/instances.h"
 #include "expert/waits/wait.h"
 
 namespace kojak::expert {
@@ -33,6 +31,13 @@ struct ProgressSureness {
   TimeSum sure, unsure;         // claimed where there is such a call, and where there is none
 };
 
+// Waits that count together or not at all, kept until that is known. Metrics are 0.
+class WaitsApart {
+ public:
+  virtual ~WaitsApart() = default;
+  virtual void add(const Wait& wait) = 0;
+};
+
 class WaitClaims {
  public:
   struct Results {
@@ -40,25 +45,22 @@ class WaitClaims {
     // how long depends on who can grant locks, though that may be known by now.
     std::function<void(LockSide, const Call&, Seconds, bool at_end, std::span<const WaitPart>)>
         lock_contention;
-    bool every_wait = false;  // also hand out all waits, not only the worst instances
-    // Where these lie until then; what was handed out is given back.
-    LogMemory* memory = nullptr;
-    // Sums at the end of the trace, and what is known of the waits: the worst instances, and for
-    // whom they were; and all of them, if wanted.
+    // Where waits lie until it is known whether they count.
+    std::function<std::unique_ptr<WaitsApart>()> apart;
+    // Sums at the end of the trace, and the waits.
     std::function<void(LockSide, CallPathIndex, LocationIndex, TimeSum)> contention;
-    std::function<void(LockSide, WaitResults&&, const KeptWaits&)> contention_waits;
+    std::function<void(LockSide, WaitsApart&)> contention_waits;
     std::function<void(ProgressKind, CallPathIndex, LocationIndex, TimeSum)> progress;
-    std::function<void(ProgressKind, WaitResults&&, const KeptWaits&)> progress_waits;
+    std::function<void(ProgressKind, WaitsApart&)> progress_waits;
     // A call that waited for progress, and for whom when.
     std::function<void(ProgressKind, const Call&, Seconds, std::span<const WaitPart>)>
         progress_parts;
     // Of calls that waited for a Win_complete that waited for another target's progress.
     std::function<void(CallPathIndex, LocationIndex, TimeSum)> indirect;
-    std::function<void(WaitResults&&, const KeptWaits&)> indirect_waits;
+    std::function<void(WaitsApart&)> indirect_waits;
   };
   // `known`: whether the trace tells who is outside MPI.
-  WaitClaims(std::size_t instances, std::size_t locations, bool known, Results results)
-      : instances_(instances), locations_(locations), known_(known), results_(std::move(results)) {}
+  WaitClaims(bool known, Results results) : known_(known), results_(std::move(results)) {}
 
   // A call of that kind ended although its target, on the same node or not, had been outside ever
   // since one of its operations was issued; of locks, since it was asked for.
@@ -102,13 +104,7 @@ class WaitClaims {
   // waited for some of each: of which the one side counts, the other, or both. Which of these is
   // true the end tells; so a call has one entry, or three.
   enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
-  struct Apart {
-    Apart(std::size_t instances, std::size_t locations, LogMemory& memory)
-        : worst(instances, locations), all(memory) {}
-    Instances worst;
-    KeptWaits all;  // if every_wait
-  };
-  using Waits = std::unique_ptr<Apart>;  // made when there is the first
+  using Waits = std::unique_ptr<WaitsApart>;  // made when there is the first
   // By the bits of the rule that make a difference for a call, and the rule without the others.
   template <class T>
   using ForRules = std::array<std::array<T, kGrantRules>, kGrantRules>;
@@ -184,7 +180,6 @@ class WaitClaims {
   void finish_progress(Progress& claims, ProgressKind kind, unsigned rule, std::size_t which);
   void count(WindowId window, bool same_node, TimeSum waited);
 
-  std::size_t instances_, locations_;
   bool known_;
   Results results_;
   std::map<WindowId, Window> windows_;

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "expert/metrics/metric.h"
 #include "expert/patterns/rma/passive/presence.h"
-#include "expert/sums/severity.h"
 #include "expert/waits/intervals.h"
 
 namespace kojak::expert {

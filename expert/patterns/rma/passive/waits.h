@@ -27,7 +27,7 @@ class RmaWaits {
  public:
   using Results = WaitClaims::Results;
   // `known`: whether the trace tells who is outside MPI.
-  RmaWaits(const earl::Trace& trace, std::size_t instances, bool known, Results results);
+  RmaWaits(const earl::Trace& trace, bool known, Results results);
   // Whether a trace has anything that these patterns look at.
   static bool concerns(const Definitions& definitions);
 

@@ -1,11 +1,14 @@
-// Counts in words: with commas, and nouns in the number that a count asks for.
+// Numbers in words: counts with commas, nouns in the number that a count asks for, and so many
+// digits behind a point.
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-namespace kojak::expert {
+namespace kojak {
 
 // "12", "1,234,567".
 inline std::string grouped(std::uint64_t count) {
@@ -22,4 +25,12 @@ inline std::string counted(std::uint64_t count, const char* one, const char* sev
   return std::to_string(count) + ' ' + of_count(count, one, several);
 }
 
-}  // namespace kojak::expert
+// With so many digits behind the point.
+inline std::string fixed(double value, int decimals) {
+  std::array<char, 400> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 std::chars_format::fixed, decimals);
+  return {digits.data(), end.ptr};
+}
+
+}  // namespace kojak
