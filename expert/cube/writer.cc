@@ -11,8 +11,8 @@
 
 #include "epilog/format/text/xml_text.h"
 #include "expert/cube/output.h"
-#include "expert/profile/region_identity.h"
 #include "expert/profile/run_facts.h"
+#include "expert/profile/unite_twins.h"
 
 namespace kojak::expert {
 namespace {

@@ -75,14 +75,10 @@ std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
     if (adds_up(counter)) {
       metrics.push_back({{.name = counter.name,
                           .title = counter.name,
-                          .parent = "",
                           .unit = Unit::kOccurrences,
                           .kind = Metric::Kind::kSummand,
-                          .own = {},
                           .summary = counter.description,
-                          .formula = "",
                           .meaning = "A hardware counter of the trace, without nested regions.",
-                          .advice = "",
                           .fractions = counter.dtype == kFloatCounter},
                          index});
     }

@@ -80,20 +80,20 @@ static_assert(time_class(MpiClass::kManagement) == TimeClass::kManagement);
 enum class Needs : std::uint8_t { kNothing, kShmem, kOpenMp, kAllProgress };
 
 struct Metric {
-  std::string_view name;    // unique: "mpi_latesender"
-  std::string_view title;   // "Late Sender"
-  std::string_view parent;  // unique name of the parent, empty for a root
+  std::string_view name;         // unique: "mpi_latesender"
+  std::string_view title;        // "Late Sender"
+  std::string_view parent = {};  // unique name of the parent, empty for a root
   Unit unit = Unit::kSeconds;
   // How the node relates to its parent. A pattern is a part of time that the parent counts itself;
   // the children of a sum are all that there is of it, together with what the parent has of its
   // own.
   enum class Kind : std::uint8_t { kPattern, kSummand } kind = Kind::kPattern;
   // The time that the node has of its own; patterns and counts have none.
-  std::optional<TimeClass> own;
-  std::string_view summary;  // one sentence
-  std::string_view formula;  // how the severity is computed; empty if the summary says it
-  std::string_view meaning;  // for the user: what it means when it is large
-  std::string_view advice;   // what to do about it; empty if nothing is wrong with it
+  std::optional<TimeClass> own = {};
+  std::string_view summary;       // one sentence
+  std::string_view formula = {};  // how the severity is computed; empty if the summary says it
+  std::string_view meaning = {};  // for the user: what it means when it is large
+  std::string_view advice = {};   // what to do about it; empty if nothing is wrong with it
   // An example for the documentation: rows "who: call 1-7 ~1-5, call 8-9; who: ...": calls with
   // their times, and what of them is the severity. See timeline_drawing.
   std::string_view timeline = {};

@@ -17,11 +17,8 @@ constexpr Metric bytes_metric(std::string_view name, std::string_view title,
           .parent = parent,
           .unit = Unit::kBytes,
           .kind = Metric::Kind::kSummand,
-          .own = {},
           .summary = summary,
-          .formula = "",
-          .meaning = meaning,
-          .advice = ""};
+          .meaning = meaning};
 }
 }  // namespace detail
 

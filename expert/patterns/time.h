@@ -9,16 +9,12 @@ struct Time {
   static constexpr Metric kMetric{
       .name = "time",
       .title = "Time",
-      .parent = "",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time of all processes and threads together, by call path.",
       .formula = "exclusive time of every call path",
       .meaning =
           "The time that the run occupied on its locations, each location from its first "
-          "event to its last. Everything in seconds below is a part of it.",
-      .advice = ""};
+          "event to its last. Everything in seconds below is a part of it."};
 };
 
 struct Execution {
@@ -26,7 +22,6 @@ struct Execution {
       .name = "execution",
       .title = "Execution",
       .parent = "time",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kUser,
       .summary = "Time without the measurement's own work.",
@@ -34,8 +29,7 @@ struct Execution {
       .meaning =
           "What is left when the measurement system's own work is taken away: the program's "
           "computation and its MPI calls. Computation alone is this node without its "
-          "children.",
-      .advice = ""};
+          "children."};
 };
 
 struct Overhead {
@@ -43,7 +37,6 @@ struct Overhead {
       .name = "overhead",
       .title = "Overhead",
       .parent = "time",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kOverhead,
       .summary = "Time in which the measurement system worked or recording was switched off.",
@@ -61,16 +54,12 @@ struct Visits {
   static constexpr Metric kMetric{
       .name = "visits",
       .title = "Visits",
-      .parent = "",
       .unit = Unit::kOccurrences,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "How often each call path was entered.",
-      .formula = "",
       .meaning =
           "Divide a time by the visits of its call path to see whether few long calls or "
-          "many short ones make it up.",
-      .advice = ""};
+          "many short ones make it up."};
 };
 
 }  // namespace kojak::expert

@@ -9,10 +9,7 @@ struct NotExplained {
   static constexpr Metric kMetric{
       .name = "mpi_unexplained",
       .title = "Not explained",
-      .parent = "",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time in long MPI calls that no pattern claims.",
       .formula =
           "exclusive duration - claims of patterns - median duration of the function, of calls of "

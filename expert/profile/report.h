@@ -17,7 +17,7 @@
 #include "expert/ends/failed_calls.h"
 #include "expert/ends/last_calls.h"
 #include "expert/metrics/selection.h"
-#include "expert/patterns/openmp/created_tasks.h"
+#include "expert/patterns/openmp/tasks.h"
 #include "expert/sums/instances.h"
 #include "expert/sums/processor_use.h"
 #include "expert/sums/severity.h"

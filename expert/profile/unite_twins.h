@@ -3,19 +3,33 @@
 //
 // A function comes into a report by several ways: because it was entered, because a call site names
 // it as the caller, because samples were taken in it, or as what is computed between two calls.
-// Equal are siblings of the same region (region_identity.h) that were called at the same line. A
+// Equal are siblings of the same region (RegionIdentity) that were called at the same line. A
 // function of the program, whose place is known, stands below its caller also no more than once
 // with and without the line of its call: the line is taken over where it can only be that one, else
 // none is told. Source: CUBE 3's algebra compares call paths by regions and lines.
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "epilog/format/definitions.h"
 #include "expert/profile/report.h"
 
 namespace kojak::expert {
+
+// By what CUBE's tools tell functions of a report from each other: two that agree in all of it are
+// one to them (cube_diff, cube_merge, cube_mean, cube_cmp).
+struct RegionIdentity {
+  std::string name, module;
+  Line begin{}, end{};  // absent: unknown
+  auto operator<=>(const RegionIdentity&) const = default;
+};
+
+// `name`: as the report shows it. A region that is not defined has nothing else.
+RegionIdentity identity_of(const Definitions& definitions, RegionId region,
+                           const std::string& name);
 
 struct CallForest {
   std::vector<CallPath>& paths;  // their parents and lines are brought up to date

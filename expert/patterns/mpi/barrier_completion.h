@@ -12,9 +12,6 @@ struct BarrierCompletion {
       .name = "mpi_barrier_completion",
       .title = "Barrier Completion",
       .parent = "mpi_sync_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a barrier after the first process had left it.",
       .formula = "overlap(c, [max(first exit, L), c.exit]), L = latest enter of the instance",
       .meaning =

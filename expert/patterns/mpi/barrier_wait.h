@@ -12,9 +12,6 @@ struct BarrierWait {
       .name = "mpi_barrier_wait",
       .title = "Wait at Barrier",
       .parent = "mpi_sync_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a barrier before the last process entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning =

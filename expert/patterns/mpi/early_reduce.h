@@ -12,9 +12,6 @@ struct EarlyReduce {
       .name = "mpi_earlyreduce",
       .title = "Early Reduce",
       .parent = "mpi_reduce_wait",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time of the root of a reduce or gather before any other process entered it.",
       .formula = "overlap(root, [root.enter, earliest enter of the others that contribute data])",
       .meaning =

@@ -12,9 +12,6 @@ struct EarlyScan {
       .name = "mpi_earlyscan",
       .title = "Early Scan",
       .parent = "mpi_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a prefix reduction before the last of the lower ranks entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter among the ranks below that of c",
       .meaning =

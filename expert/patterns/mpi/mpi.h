@@ -10,13 +10,9 @@ struct Mpi {
   static constexpr Metric kMetric{.name = "mpi",
                                   .title = "MPI",
                                   .parent = "execution",
-                                  .unit = Unit::kSeconds,
                                   .kind = Metric::Kind::kSummand,
-                                  .own = {},
                                   .summary = "Time in MPI calls.",
-                                  .formula = "",
-                                  .meaning = "All time inside functions of MPI, whatever they do.",
-                                  .advice = ""};
+                                  .meaning = "All time inside functions of MPI, whatever they do."};
 };
 
 struct Communication {
@@ -24,15 +20,11 @@ struct Communication {
       .name = "mpi_communication",
       .title = "Communication",
       .parent = "mpi",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time in MPI calls that move data.",
-      .formula = "",
       .meaning =
           "Point-to-point, collective and one-sided communication. Its patterns tell how "
-          "much of it was waiting for another process rather than moving data.",
-      .advice = ""};
+          "much of it was waiting for another process rather than moving data."};
 };
 
 struct Synchronization {
@@ -40,13 +32,9 @@ struct Synchronization {
       .name = "mpi_synchronization",
       .title = "Synchronization",
       .parent = "mpi",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time in MPI calls that only synchronise.",
-      .formula = "",
-      .meaning = "Barriers, and the calls that open and close epochs of one-sided communication.",
-      .advice = ""};
+      .meaning = "Barriers, and the calls that open and close epochs of one-sided communication."};
 };
 
 struct FileIo {
@@ -54,11 +42,9 @@ struct FileIo {
       .name = "mpi_io",
       .title = "File I/O",
       .parent = "mpi",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kIo,
       .summary = "Time in MPI file operations.",
-      .formula = "",
       .meaning = "MPI_File_ calls, and waits that completed file operations only.",
       .advice =
           "Collective file operations with large contiguous pieces are usually fastest; "
@@ -70,15 +56,12 @@ struct InitExit {
       .name = "mpi_init_exit",
       .title = "Init/Exit",
       .parent = "mpi",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kInitExit,
       .summary = "Time in MPI's initialisation and finalisation.",
-      .formula = "",
       .meaning =
           "Start-up and shut-down of the MPI library. It weighs heavily in short test runs "
-          "and little in long ones. Processes that reach MPI_Finalize early wait there.",
-      .advice = ""};
+          "and little in long ones. Processes that reach MPI_Finalize early wait there."};
 };
 
 struct Management {
@@ -86,11 +69,9 @@ struct Management {
       .name = "mpi_management",
       .title = "Management",
       .parent = "mpi",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kManagement,
       .summary = "Time in MPI calls that manage communicators, groups, types, requests or memory.",
-      .formula = "",
       .meaning =
           "All calls that are not communication, synchronisation, file I/O, or start and end of "
           "MPI. Creating communicators synchronises their members.",

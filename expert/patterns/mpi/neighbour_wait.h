@@ -12,9 +12,6 @@ struct NeighbourWait {
       .name = "mpi_wait_neighbours",
       .title = "Wait for Neighbours",
       .parent = "mpi_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a neighbourhood collective before the last neighbour entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the in-neighbours that send data",
       .meaning =

@@ -12,9 +12,6 @@ struct NxnCompletion {
       .name = "mpi_nxn_completion",
       .title = "N x N Completion",
       .parent = "mpi_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in an all-to-all operation after the first process had left it.",
       .formula = "overlap(c, [max(first exit, L), c.exit]), L = latest enter of the instance",
       .meaning =

@@ -12,9 +12,6 @@ struct NxnWait {
       .name = "mpi_wait_nxn",
       .title = "Wait at N x N",
       .parent = "mpi_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in an all-to-all operation before the last process entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning =

@@ -12,9 +12,6 @@ struct ReduceWait {
       .name = "mpi_reduce_wait",
       .title = "Wait at Reduce",
       .parent = "mpi_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time of the root of a reduce or gather before the last contribution came.",
       .formula = "overlap(root, [root.enter, latest enter of the others that contribute data])",
       .meaning =

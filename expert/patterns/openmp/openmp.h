@@ -16,15 +16,11 @@ struct OpenMp {
   static constexpr Metric kMetric{.name = "omp",
                                   .title = "OpenMP",
                                   .parent = "execution",
-                                  .unit = Unit::kSeconds,
                                   .kind = Metric::Kind::kSummand,
-                                  .own = {},
                                   .summary = "Time in OpenMP: forks, flushes, barriers and locks.",
-                                  .formula = "",
                                   .meaning =
                                       "The time that OpenMP itself takes. The work inside of "
                                       "parallel regions and loops is execution.",
-                                  .advice = "",
                                   .needs = Needs::kOpenMp};
 };
 
@@ -33,9 +29,7 @@ struct OmpFork {
       .name = "omp_fork",
       .title = "Fork",
       .parent = "omp",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time from the fork of a team until its master enters the parallel region.",
       .formula = "master: [FORK, enter of the parallel region], at the call path of the fork",
       .meaning = "Creating or waking the threads of a team.",
@@ -47,13 +41,10 @@ struct OmpFlush {
   static constexpr Metric kMetric{.name = "omp_flush",
                                   .title = "Flush",
                                   .parent = "omp",
-                                  .unit = Unit::kSeconds,
                                   .kind = Metric::Kind::kSummand,
                                   .own = TimeClass::kOmpFlush,
                                   .summary = "Time in the flush construct.",
-                                  .formula = "",
                                   .meaning = "Making memory consistent between threads.",
-                                  .advice = "",
                                   .needs = Needs::kOpenMp};
 };
 
@@ -61,13 +52,9 @@ struct OmpSynchronization {
   static constexpr Metric kMetric{.name = "omp_synchronization",
                                   .title = "Synchronization",
                                   .parent = "omp",
-                                  .unit = Unit::kSeconds,
                                   .kind = Metric::Kind::kSummand,
-                                  .own = {},
                                   .summary = "Time in barriers and in waiting for locks.",
-                                  .formula = "",
                                   .meaning = "Threads wait for each other.",
-                                  .advice = "",
                                   .needs = Needs::kOpenMp};
 };
 
@@ -76,13 +63,9 @@ struct OmpBarrier {
       .name = "omp_barrier",
       .title = "Barrier",
       .parent = "omp_synchronization",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time in barriers of teams.",
-      .formula = "",
       .meaning = "Explicit barriers, and those at the ends of constructs.",
-      .advice = "",
       .needs = Needs::kOpenMp};
 };
 
@@ -90,11 +73,9 @@ struct OmpExplicitBarrier {
   static constexpr Metric kMetric{.name = "omp_explicit_barrier",
                                   .title = "Explicit",
                                   .parent = "omp_barrier",
-                                  .unit = Unit::kSeconds,
                                   .kind = Metric::Kind::kSummand,
                                   .own = TimeClass::kOmpExplicitBarrier,
                                   .summary = "Time in the barrier construct.",
-                                  .formula = "",
                                   .meaning = "Barriers that the program asks for.",
                                   .advice = "Check whether the barrier is needed.",
                                   .needs = Needs::kOpenMp};
@@ -105,9 +86,6 @@ struct OmpExplicitBarrierWait {
       .name = "omp_ebarrier_wait",
       .title = "Wait at Barrier",
       .parent = "omp_explicit_barrier",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in the barrier construct before the last thread of the team entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter in the team",
       .meaning = "Threads that come early wait for the last one.",
@@ -125,13 +103,11 @@ struct OmpImplicitBarrier {
       .name = "omp_implicit_barrier",
       .title = "Implicit",
       .parent = "omp_barrier",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kOmpImplicitBarrier,
       .summary =
           "Time in the barriers at the ends of parallel regions, loops, sections and "
           "single.",
-      .formula = "",
       .meaning = "Every work-sharing construct ends with a barrier unless it says nowait.",
       .advice = "Say nowait where threads need not wait.",
       .needs = Needs::kOpenMp};
@@ -142,9 +118,6 @@ struct OmpImplicitBarrierWait {
       .name = "omp_ibarrier_wait",
       .title = "Wait at Barrier",
       .parent = "omp_implicit_barrier",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in an implicit barrier before the last thread of the team entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter in the team",
       .meaning = "The work of the construct is spread unevenly over the threads.",
@@ -181,11 +154,8 @@ struct OmpLockCompetition {
       .name = "omp_lock_competition",
       .title = "Lock Competition",
       .parent = "omp_synchronization",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time in waiting for locks and critical sections.",
-      .formula = "",
       .meaning = "Threads wait for a lock that another thread holds.",
       .advice = "Hold locks for a shorter time; use atomic or reductions.",
       .needs = Needs::kOpenMp};
@@ -195,11 +165,9 @@ struct OmpLockApi {
   static constexpr Metric kMetric{.name = "omp_lock_api",
                                   .title = "API",
                                   .parent = "omp_lock_competition",
-                                  .unit = Unit::kSeconds,
                                   .kind = Metric::Kind::kSummand,
                                   .own = TimeClass::kOmpLockApi,
                                   .summary = "Time in omp_set_lock and omp_set_nest_lock.",
-                                  .formula = "",
                                   .meaning = "The calls return when the thread has got the lock.",
                                   .advice = "See Lock Competition.",
                                   .needs = Needs::kOpenMp};
@@ -210,11 +178,9 @@ struct OmpLockCritical {
       .name = "omp_lock_critical",
       .title = "Critical",
       .parent = "omp_lock_competition",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kOmpCritical,
       .summary = "Time at the entry of critical sections, and in atomic constructs.",
-      .formula = "",
       .meaning = "The time of the critical construct without the section itself.",
       .advice = "See Lock Competition.",
       .needs = Needs::kOpenMp};
@@ -225,9 +191,6 @@ struct OmpLockApiWait {
       .name = "omp_lock_api_wait",
       .title = "Lock Contention",
       .parent = "omp_lock_api",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in omp_set_lock and omp_set_nest_lock while another thread held the lock.",
       .formula =
           "overlap(c, times between c.enter and its getting the lock in which another "
@@ -243,9 +206,6 @@ struct OmpCriticalWait {
       .name = "omp_lock_critical_wait",
       .title = "Lock Contention",
       .parent = "omp_lock_critical",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time at the entry of critical sections while another thread was in the section.",
       .formula =
           "overlap(c, times between c.enter and its entering the section in which another "
@@ -265,7 +225,6 @@ struct OmpOrdered {
       .name = "omp_ordered",
       .title = "Ordered",
       .parent = "omp_synchronization",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kOmpOrdered,
       .summary = "Time at ordered constructs before the thread's turn came.",
@@ -280,13 +239,10 @@ struct OmpTaskwait {
       .name = "omp_taskwait",
       .title = "Taskwait",
       .parent = "omp_synchronization",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kOmpTaskwait,
       .summary = "Time in taskwait and at the end of taskgroup, without the tasks done there.",
-      .formula = "",
       .meaning = "A thread looks for tasks to do, and waits for those that others do.",
-      .advice = "",
       .needs = Needs::kOpenMp};
 };
 
@@ -295,9 +251,6 @@ struct OmpTaskwaitWait {
       .name = "omp_taskwait_wait",
       .title = "Wait at Taskwait",
       .parent = "omp_taskwait",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in taskwait until another thread ended the last task.",
       .formula =
           "overlap(c, [c.enter, T]), T = the latest end of a task of another thread of the "
@@ -319,9 +272,7 @@ struct OmpBetweenRegions {
       .name = "omp_between_regions",
       .title = "Between Regions",
       .parent = "time",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time of OpenMP's other threads outside of parallel regions.",
       .formula =
           "exclusive time of the outermost region of a thread that has been in a team as "
@@ -329,7 +280,6 @@ struct OmpBetweenRegions {
       .meaning =
           "These threads wait for the next parallel region. Idle Threads says what their "
           "master does meanwhile.",
-      .advice = "",
       .needs = Needs::kOpenMp};
 };
 
@@ -338,9 +288,6 @@ struct OmpIdleThreads {
       .name = "omp_idle_threads",
       .title = "Idle Threads",
       .parent = "time",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary =
           "The master's time outside parallel regions, for each other thread of its "
           "process.",

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "expert/metrics/metric.h"
+#include "expert/patterns/rma/late_post.h"
 #include "expert/patterns/rma/marked_transfers.h"
-#include "expert/patterns/rma/posts.h"
 
 namespace kojak::expert {
 
@@ -16,9 +16,6 @@ struct EarlyTransfer {
       .name = "mpi_rma_earlytransfer",
       .title = "Early Transfer",
       .parent = "mpi_rma_communication",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a transfer call of an access epoch before the targets had posted.",
       .formula = "blocked(c, enters of Win_post of the whole access transaction)",
       .meaning =

@@ -14,9 +14,6 @@ struct EarlyWait {
       .name = "mpi_rma_earlywait",
       .title = "Early Wait",
       .parent = "mpi_rma_gat_synchronization",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary =
           "Time in MPI_Win_wait before the last origin entered MPI_Win_complete, or while this "
           "call waited itself.",

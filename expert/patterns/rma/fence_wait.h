@@ -17,9 +17,6 @@ struct FenceWait {
       .name = "mpi_rma_fence_wait",
       .title = "Wait at Fence",
       .parent = "mpi_rma_fence",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a fence before the last process entered it.",
       .formula =
           "overlap(c, [c.enter, L]), L = latest enter of the instance; with MPI_MODE_NOPRECEDE "

@@ -38,9 +38,6 @@ struct CommCreateWait {
       .name = "mpi_comm_create_wait",
       .title = "Wait at Communicator Creation",
       .parent = "mpi_management",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in the creation of a communicator before the last process entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning =
@@ -64,9 +61,6 @@ struct FinalizeWait {
       .name = "mpi_finalize_wait",
       .title = "Wait at Finalize",
       .parent = "mpi_init_exit",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in MPI_Finalize before the last process entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning =
@@ -92,9 +86,6 @@ struct CollectiveIoWait {
       .name = "mpi_io_wait",
       .title = "Wait at Collective I/O",
       .parent = "mpi_io",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a collective call on a file before the last process entered it.",
       .formula =
           "overlap(c, [c.enter, L]), L = latest enter of the instance; 0 for an instance that some "

@@ -16,9 +16,6 @@ struct IndirectWait {
       .name = "mpi_rma_indirectwait",
       .title = "Indirect Wait",
       .parent = "mpi_rma_earlywait",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary =
           "The part of Early Wait while the last origin's MPI_Win_complete itself waited for "
           "another target.",

@@ -5,18 +5,42 @@
 #include <utility>
 
 #include "earl/aspects/gats_epochs.h"
-#include "expert/patterns/rma/late_complete_pair.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
+
+struct CorrespondingComplete {
+  static constexpr Metric kMetric{
+      .name = "mpi_rma_latecomplete_pair",
+      .title = "Corresponding Complete",
+      .parent = "mpi_rma_latecomplete",
+      .summary = "The part of Late Complete due to the origin that made the last transfer.",
+      .formula =
+          "as Late Complete, up to the enter of the Win_complete that closed the access epoch "
+          "of the last transfer",
+      .meaning =
+          "How long the origin whose transfer ended last kept the target waiting between that "
+          "transfer and its MPI_Win_complete. The rest of Late Complete is due to other "
+          "origins.",
+      .advice =
+          "See Late Complete; if this is small against it, look at the origins whose transfers "
+          "ended early.",
+      .timeline =
+          "target: post 0-1, MPI_Win_wait 2-8 ~4-6; origin 1: start 0-1, Put 3-4, "
+          "complete 6-7; origin 2: start 0-1, complete 7-8"};
+
+  static Seconds severity(const Call& wait, Seconds last_transfer_exit,
+                          Seconds its_complete_enter) {
+    return overlap(wait, std::max(wait.enter, last_transfer_exit), its_complete_enter);
+  }
+};
 
 struct LateComplete {
   static constexpr Metric kMetric{
       .name = "mpi_rma_latecomplete",
       .title = "Late Complete",
       .parent = "mpi_rma_earlywait",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "The part of Early Wait after the last transfer to this target had ended.",
       .formula =
           "overlap(w, [max(w.enter, T), C]), T = latest exit of a transfer call to this target,"

@@ -1,23 +1,54 @@
-// Late Post. Source: event model 2005, section on inefficiency patterns, where it ends with the
-// first post; here with the last one that can have blocked.
+// Late Post, and Before First Post. Source: event model 2005, section on inefficiency patterns,
+// where it ends with the first post; here with the last one that can have blocked.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
-#include "expert/patterns/rma/late_post_first.h"
-#include "expert/patterns/rma/posts.h"
+#include "earl/aspects/gats_epochs.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
+
+// The enters of the epoch's known posts, each with the clock error against the call `c`.
+template <class Analysis>
+void collect_posts(const earl::AccessEpoch& epoch, const Call& c, const Analysis& analysis,
+                   std::vector<Cause>& posts) {
+  posts.clear();
+  for (const earl::AccessTarget& target : epoch.targets) {
+    if (target.exposure == nullptr || !target.exposure->has_post) continue;
+    const Call& post = target.exposure->post;
+    posts.push_back({post.enter, analysis.delta(c, post), enter_of(post)});
+  }
+}
+
+struct BeforeFirstPost {
+  static constexpr Metric kMetric{
+      .name = "mpi_rma_latepost_first",
+      .title = "Before First Post",
+      .parent = "mpi_rma_latepost",
+      .summary = "The part of Late Post before even the first target had posted.",
+      .formula = "blocked(c, the earliest post's enter alone)",
+      .meaning =
+          "With several targets, how long the origin waited until the first of them exposed its "
+          "window. The rest of Late Post is waiting for the other targets.",
+      .advice =
+          "If this is much smaller than Late Post, a single slow target holds the origin up: "
+          "start separate epochs, or order the work so that all targets post at about the same "
+          "time.",
+      .timeline =
+          "origin: MPI_Win_start 1-7 ~1-3, Put 7-8; target 1: post 3-4; target 2: post "
+          "6-7"};
+
+  static Seconds severity(const Call& c, Cause earliest_post) { return blocked(c, earliest_post); }
+};
 
 struct LatePost {
   static constexpr Metric kMetric{
       .name = "mpi_rma_latepost",
       .title = "Late Post",
       .parent = "mpi_rma_gat_synchronization",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in MPI_Win_start or MPI_Win_complete before the targets had posted.",
       .formula =
           "blocked(c, enters of Win_post of the access transaction) for c in {Win_start, "

@@ -14,9 +14,6 @@ constexpr Metric lock_contention_metric(std::string_view name, std::string_view 
       .name = name,
       .title = "Lock Contention",
       .parent = parent,
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = summary,
       .formula =
           "c within the union over its epochs E and their predecessors H of [S, min(release of H, "

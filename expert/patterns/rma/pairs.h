@@ -15,10 +15,8 @@ struct SynchronisedPairs {
   static constexpr Metric kMetric{
       .name = "mpi_rma_pairsync_count",
       .title = "Synchronised pairs",
-      .parent = "",
       .unit = Unit::kOccurrences,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Pairs of processes that fences and access epochs synchronised.",
       .formula =
           "at the closing call (Win_complete; Win_fence from the second on): members of its "
@@ -26,8 +24,7 @@ struct SynchronisedPairs {
       .meaning =
           "Each closing call synchronises its process with every other member of the "
           "window or group, whether they exchanged data or not. Windows of shared memory "
-          "are left out: their loads and stores leave no events.",
-      .advice = ""};
+          "are left out: their loads and stores leave no events."};
 
   // Pairs that an access epoch of a group synchronised: its targets other than the origin.
   static std::uint64_t count(const earl::AccessEpoch& epoch) {
@@ -58,8 +55,6 @@ struct UnneededPairs {
       .title = "Unneeded",
       .parent = "mpi_rma_pairsync_count",
       .unit = Unit::kOccurrences,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Synchronised pairs without a transfer between them in the epoch.",
       .formula = "those pairs to whose target the origin made no transfer in the epoch",
       .meaning =

@@ -12,9 +12,6 @@ struct WindowFreeWait {
       .name = "mpi_rma_wait_window_free",
       .title = "Wait at Free",
       .parent = "mpi_rma_window_management",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a window's release before the last process entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning =

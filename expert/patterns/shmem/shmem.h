@@ -13,13 +13,10 @@ struct Shmem {
   static constexpr Metric kMetric{.name = "shmem",
                                   .title = "SHMEM",
                                   .parent = "execution",
-                                  .unit = Unit::kSeconds,
                                   .kind = Metric::Kind::kSummand,
                                   .own = TimeClass::kShmem,
                                   .summary = "Time in SHMEM functions.",
-                                  .formula = "",
                                   .meaning = "All time inside functions of the SHMEM library.",
-                                  .advice = "",
                                   .needs = Needs::kShmem};
 };
 
@@ -28,13 +25,9 @@ struct ShmemCommunication {
       .name = "shmem_communication",
       .title = "Communication",
       .parent = "shmem",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time in SHMEM calls that move data.",
-      .formula = "",
       .meaning = "Collective operations, and puts, gets and atomic operations.",
-      .advice = "",
       .needs = Needs::kShmem};
 };
 
@@ -43,13 +36,10 @@ struct ShmemCollective {
       .name = "shmem_collective",
       .title = "Collective",
       .parent = "shmem_communication",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kShmemCollective,
       .summary = "Time in collective communication: broadcasts, collects, reductions.",
-      .formula = "",
       .meaning = "Collective calls of SHMEM, barriers apart.",
-      .advice = "",
       .needs = Needs::kShmem};
 };
 
@@ -58,9 +48,6 @@ struct ShmemLateBroadcast {
       .name = "shmem_latebroadcast",
       .title = "Late Broadcast",
       .parent = "shmem_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a broadcast before its root entered it.",
       .formula = "overlap(c, [c.enter, root.enter])",
       .meaning = "The root is late; nobody can have its data before it comes.",
@@ -89,9 +76,6 @@ struct ShmemNxnWait : ShmemGroupWait<ShmemNxnWait, TimeClass::kShmemCollective> 
       .name = "shmem_wait_nxn",
       .title = "Wait at N x N",
       .parent = "shmem_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a collect or reduction before the last process entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning =
@@ -108,13 +92,10 @@ struct ShmemRma {
       .name = "shmem_rma_communication",
       .title = "One-sided",
       .parent = "shmem_communication",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kShmemRma,
       .summary = "Time in puts, gets and atomic operations of SHMEM.",
-      .formula = "",
       .meaning = "The calls that move data to and from other processes.",
-      .advice = "",
       .needs = Needs::kShmem};
 };
 
@@ -123,15 +104,11 @@ struct ShmemSynchronization {
       .name = "shmem_synchronization",
       .title = "Synchronization",
       .parent = "shmem",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
-      .own = {},
       .summary = "Time in SHMEM calls that synchronise.",
-      .formula = "",
       .meaning =
           "Barriers, waits, locks, fences, start and end, and memory that all processes "
           "allocate together.",
-      .advice = "",
       .needs = Needs::kShmem};
 };
 
@@ -140,13 +117,10 @@ struct ShmemBarrier {
       .name = "shmem_sync_collective",
       .title = "Barrier",
       .parent = "shmem_synchronization",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kShmemBarrier,
       .summary = "Time in SHMEM barriers.",
-      .formula = "",
       .meaning = "All time in shmem_barrier_all, shmem_barrier and shmem_sync.",
-      .advice = "",
       .needs = Needs::kShmem};
 };
 
@@ -155,9 +129,6 @@ struct ShmemBarrierWait : ShmemGroupWait<ShmemBarrierWait, TimeClass::kShmemBarr
       .name = "shmem_barrier_wait",
       .title = "Wait at Barrier",
       .parent = "shmem_sync_collective",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in a barrier before the last process entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning = "Processes that reach the barrier early wait there for the last one.",
@@ -172,13 +143,10 @@ struct ShmemPairSync {
       .name = "shmem_point2point_synchronization",
       .title = "Point-to-point",
       .parent = "shmem_synchronization",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kShmemPairSync,
       .summary = "Time in synchronisation between single processes, and in fence and quiet.",
-      .formula = "",
       .meaning = "Waiting for a value, locks, and the ordering of puts.",
-      .advice = "",
       .needs = Needs::kShmem};
 };
 
@@ -187,11 +155,9 @@ struct ShmemLock {
       .name = "shmem_lock_completion",
       .title = "Lock Completion",
       .parent = "shmem_point2point_synchronization",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kShmemLock,
       .summary = "Time in setting, testing and clearing locks.",
-      .formula = "",
       .meaning =
           "Mostly waiting for a lock that another process holds: Lock Contention. The rest is the "
           "work of the library, which needs several messages for each lock.",
@@ -204,11 +170,9 @@ struct ShmemWait {
       .name = "shmem_wait_until",
       .title = "Wait Until",
       .parent = "shmem_point2point_synchronization",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kShmemWait,
       .summary = "Time in waiting for a variable to change.",
-      .formula = "",
       .meaning =
           "Another process has not yet written the value that this one waits for: Late "
           "Notification; or it has, and the data are on their way.",
@@ -220,13 +184,10 @@ struct ShmemInitExit {
   static constexpr Metric kMetric{.name = "shmem_init_exit",
                                   .title = "Init/Exit",
                                   .parent = "shmem_synchronization",
-                                  .unit = Unit::kSeconds,
                                   .kind = Metric::Kind::kSummand,
                                   .own = TimeClass::kShmemInitExit,
                                   .summary = "Time in start and end of SHMEM.",
-                                  .formula = "",
                                   .meaning = "Start-up and shut-down of the library.",
-                                  .advice = "",
                                   .needs = Needs::kShmem};
 };
 
@@ -235,11 +196,9 @@ struct ShmemMemory {
       .name = "shmem_memory_management",
       .title = "Memory Management",
       .parent = "shmem_synchronization",
-      .unit = Unit::kSeconds,
       .kind = Metric::Kind::kSummand,
       .own = TimeClass::kShmemMemory,
       .summary = "Time in allocating and freeing symmetric memory.",
-      .formula = "",
       .meaning = "All processes allocate together, and each such call ends with a barrier.",
       .advice = "Allocate once, outside loops.",
       .needs = Needs::kShmem};

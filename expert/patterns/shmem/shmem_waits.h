@@ -18,9 +18,6 @@ struct ShmemLateNotification {
       .name = "shmem_late_notification",
       .title = "Late Notification",
       .parent = "shmem_wait_until",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary =
           "Time in waiting for a variable before the other process entered the call that wrote it.",
       .formula =
@@ -64,9 +61,6 @@ struct ShmemLockContention {
       .name = "shmem_lock_contention",
       .title = "Lock Contention",
       .parent = "shmem_lock_completion",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in setting a lock while another process held it.",
       .formula =
           "c within the union over the holders H before it of [S, min(release of H, c.exit)]; "
@@ -93,9 +87,6 @@ struct ShmemAllocationWait : ShmemGroupWait<ShmemAllocationWait, TimeClass::kShm
       .name = "shmem_memory_wait",
       .title = "Wait at Allocation",
       .parent = "shmem_memory_management",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary =
           "Time in allocating or freeing symmetric memory before the last process did the same.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
@@ -111,9 +102,6 @@ struct ShmemFinalizeWait {
       .name = "shmem_finalize_wait",
       .title = "Wait at Finalize",
       .parent = "shmem_init_exit",
-      .unit = Unit::kSeconds,
-      .kind = Metric::Kind::kPattern,
-      .own = {},
       .summary = "Time in shmem_finalize before the last process entered it.",
       .formula = "overlap(c, [c.enter, L]), L = latest enter of the instance",
       .meaning = "Finalize is a barrier of all processes.",
