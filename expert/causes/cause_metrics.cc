@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "expert/patterns/catalogue.h"
+#include "expert/sums/samples.h"
 
 namespace kojak::expert {
 namespace {

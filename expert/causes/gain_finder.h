@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "epilog/format/io/log_memory.h"
+#include "expert/metrics/amount.h"
 #include "expert/metrics/metric.h"
 
 namespace kojak::expert {

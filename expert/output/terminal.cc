@@ -20,6 +20,7 @@
 #include "expert/profile/efficiency.h"
 #include "expert/profile/run_time.h"
 #include "expert/profile/store_places.h"
+#include "expert/sums/processors.h"
 
 namespace kojak::expert {
 namespace {

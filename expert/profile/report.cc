@@ -23,14 +23,6 @@ bool is_script(const RegionDef& region) {
 
 }  // namespace
 
-std::string site_name(const Definitions& definitions, CallSiteId id) {
-  const CallSiteDef* site = is_absent(id) ? nullptr : definitions.call_sites.find(id);
-  if (site == nullptr || is_absent(site->line)) return {};
-  const std::string* file = definitions.files.find(site->file);
-  if (file == nullptr || file->empty()) return {};
-  return file->substr(file->rfind('/') + 1) + ":" + std::to_string(raw(site->line));
-}
-
 std::string function_at(const Report& report, CallSiteId site) {
   const std::string name = report.region_name(report.definitions().call_sites.find(site)->left);
   const std::string place = site_name(report.definitions(), site);

@@ -20,6 +20,7 @@
 #include "expert/patterns/openmp/tasks.h"
 #include "expert/sums/instances.h"
 #include "expert/sums/processor_use.h"
+#include "expert/sums/samples.h"
 #include "expert/sums/severity.h"
 
 namespace kojak::expert {
@@ -87,9 +88,6 @@ struct MachineNode {
   std::string name;
   std::vector<HostNode> nodes;
 };
-
-// Where a call stands, if known: "halo.c:118".
-std::string site_name(const Definitions& definitions, CallSiteId site);
 
 class Report {
  public:

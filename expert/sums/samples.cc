@@ -11,6 +11,14 @@ bool has_line(const Definitions& definitions, const CallSiteDef& site) {
 
 }  // namespace
 
+std::string site_name(const Definitions& definitions, CallSiteId id) {
+  const CallSiteDef* site = is_absent(id) ? nullptr : definitions.call_sites.find(id);
+  if (site == nullptr || is_absent(site->line)) return {};
+  const std::string* file = definitions.files.find(site->file);
+  if (file == nullptr || file->empty()) return {};
+  return file->substr(file->rfind('/') + 1) + ":" + std::to_string(raw(site->line));
+}
+
 CallSiteId sampled_place(const Definitions& definitions, CallSiteId site) {
   const CallSiteDef* def = is_absent(site) ? nullptr : definitions.call_sites.find(site);
   if (def == nullptr) return absent<CallSiteId>();

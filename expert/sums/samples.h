@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -38,6 +39,9 @@ class Samples {
   const Definitions& definitions_;
   std::map<std::uint64_t, std::vector<Count>> counts_;  // by call path and site
 };
+
+// Where a call stands, if known: "halo.c:118".
+std::string site_name(const Definitions& definitions, CallSiteId site);
 
 // The place that a sample counts for: the innermost one with a line, or just the innermost one.
 // Absent if there is none.
