@@ -1,7 +1,5 @@
 // expert: finds out in a merged trace, or in the local ones of a run, why its program waited, and
 // writes a CUBE report.
-//
-// Long because it is the one file of expert that may use the merge.
 
 #include <algorithm>
 #include <filesystem>
@@ -9,8 +7,6 @@
 #include <optional>
 #include <sstream>
 
-#include "earl/trace.h"
-#include "epilog/format/io/temporary_files.h"
 #include "epilog/format/text/printable.h"
 #include "epilog/format/text/xml_text.h"
 #include "expert/analysis.h"
@@ -18,6 +14,7 @@
 #include "expert/cube/writer.h"
 #include "expert/findings/report_metrics.h"
 #include "expert/findings/trace_findings.h"
+#include "expert/input.h"
 #include "expert/output/csv_report.h"
 #include "expert/output/docs.h"
 #include "expert/output/json_report.h"
@@ -26,11 +23,8 @@
 #include "expert/page/source_lines.h"
 #include "expert/page/trace_part.h"
 #include "expert/patterns/catalogue.h"
-#include "expert/time_window.h"
-#include "merge/stream.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/compression.h"
-#include "tools/cli/messages.h"
 #include "tools/cli/table.h"
 
 namespace {
@@ -115,149 +109,6 @@ Status write_html(const expert::Report& analysis, html::TimelineReader& timeline
   return html::write_page(*cube, page, output);
 }
 
-// elg_filter, beside this program.
-std::string filter_program() {
-  return (cli::program_folder() / "elg_filter").string();
-}
-
-// A run's local traces: its source is as old as the newest of them.
-std::string newest_trace(const std::string& directory) {
-  std::string newest = directory;
-  std::optional<fs::file_time_type> time;
-  std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() != ".elg") continue;
-    const auto written = it->last_write_time(error);
-    if (!error && (!time || *time < written)) {
-      time = written;
-      newest = it->path().string();
-    }
-  }
-  return newest;
-}
-
-// What is analysed: a merged trace, or what the merge of a run's directory gives, which runs in a
-// thread of its own beside each reading. Once the merge has written a file, that is read.
-class Input {
- public:
-  explicit Input(std::string name) : name_(std::move(name)), file_(name_) { merge_.output.clear(); }
-
-  // What is wrong with the options; empty if nothing is.
-  std::string complete(const po::variables_map& options, std::vector<std::string> outputs) {
-    std::error_code ignored;
-    const bool keep = options.count("keep") != 0;
-    const auto compression = cli::compression_of(options);
-    if (!compression) return cli::kTwoCompressions;
-    if (!keep && *compression != Compression::kNone) {
-      return "--zstd and --gzip compress the merged trace that --keep keeps";
-    }
-    if (!fs::is_directory(name_, ignored)) {
-      if (!keep && options.count("model") == 0 && options.count("clock") == 0) return {};
-      return "--keep, --clock and --model are for the directory of a run, which is merged";
-    }
-    file_.clear();
-    merge_.inputs = {name_};
-    merge_.others = std::move(outputs);
-    merge_.output = keep ? options["keep"].as<std::string>() : std::string();
-    if (keep && merge_.output.empty()) {
-      merge_.output = (fs::path(name_) / "a").string() + cli::extension_of(*compression);
-    }
-    if (merge_.output == "-") return "--keep needs the name of a file";
-    merge_.format = merge::Format::kCompact;
-    merge_.compression = *compression;
-    merge_.model = merge::usual_model();
-    if (options.count("model") != 0) {
-      const std::string word = options["model"].as<std::string>();
-      const auto model = merge::model_of(word);
-      if (!model) return "--model is basic or extended, not \"" + word + "\"";
-      merge_.model = *model;
-    }
-    if (options.count("clock") != 0) {
-      const std::string word = options["clock"].as<std::string>();
-      const auto clock = merge::clock_of(word);
-      if (!clock) return "--clock is none, linear or clc, not \"" + word + "\"";
-      merge_.clock = *clock;
-    }
-    return {};
-  }
-
-  // Where its source was: beside what, and how old that may be.
-  std::string beside() const { return file_.empty() ? newest_trace(name_) : file_; }
-  const std::string& kept() const { return merge_.output; }
-  // Something that a warning was for was found by the merge.
-  bool suspect() const { return merged_ && merged_->suspect(); }
-
-  // A trace that other programs can read: the merge writes one, which goes with this object unless
-  // it is kept.
-  Status write_file() {
-    if (!file_.empty()) return {};
-    if (merge_.output.empty()) {
-      const char* const place = ::secure_getenv("TMPDIR");
-      auto folder = TemporaryFolder::create(place != nullptr ? place : "/tmp", "kojak-expert-");
-      if (!folder) return folder.error();
-      folder_.emplace(std::move(*folder));
-      merge_.output = folder_->path() + "/a.elg";
-      cli::print_note("--from and --to read a merged trace, which lies in " + folder_->path() +
-                      " meanwhile (--keep keeps it)");
-    }
-    merge_.progress = progress();
-    const auto merged = merge::merge_traces(merge_);
-    bar_.reset();
-    if (!merged) return merged.error();
-    tell(*merged);
-    file_ = merge_.output;
-    if (folder_) merge_.output.clear();
-    return {};
-  }
-
-  // The next reading, from the beginning.
-  Result<earl::Trace> open() {
-    if (!file_.empty()) return earl::Trace::open(file_);
-    merge_.progress = progress();
-    stream_.emplace(merge_, [this] { bar_.reset(); });
-    auto trace = earl::Trace::from(stream_->source(), name_);
-    if (trace) return trace;
-    // What is wrong is what the merge says, if it was not ended by this.
-    const auto merged = stream_->finish();
-    if (!merged && !stream_->abandoned()) return merged.error();
-    return trace;
-  }
-  // About how many events a trace that was opened has.
-  std::uint64_t events(const earl::Trace& trace) const {
-    return stream_ ? stream_->expected_events() : trace.declared_events().value_or(0);
-  }
-  // When a reading is over: how the merge ended.
-  Status finish() {
-    if (!stream_) return {};
-    const auto merged = stream_->finish();
-    stream_.reset();
-    if (!merged) return merged.error();
-    tell(*merged);
-    file_ = merge_.output;
-    return {};
-  }
-
- private:
-  std::function<void(std::uint64_t, std::uint64_t)> progress() {
-    return [this](std::uint64_t done, std::uint64_t all) {
-      if (!bar_) bar_.emplace("merging", all);
-      bar_->update_now(done);
-    };
-  }
-  void tell(const merge::Summary& summary) {
-    if (!merged_) cli::print_messages(merge::messages_of(summary));
-    merged_ = summary;
-  }
-
-  std::string name_;
-  std::string file_;  // empty: none yet
-  merge::MergeOptions merge_;
-  std::optional<merge::Summary> merged_;
-  std::optional<TemporaryFolder> folder_;
-  std::optional<cli::Progress> bar_;  // the merge's thread has it until there is something to read
-  std::optional<merge::MergedStream> stream_;  // last: its thread uses the rest
-};
-
 // What the analysis is asked for beside the report.
 struct Extras {
   std::optional<expert::SendModes> send_modes;
@@ -335,7 +186,7 @@ ExitCode run(const po::variables_map& options) {
       options.count("json") != 0 ? options["json"].as<std::string>() : std::string();
   const std::string csv =
       options.count("csv") != 0 ? options["csv"].as<std::string>() : std::string();
-  Input reading(input);
+  expert::Input reading(input);
   if (const std::string wrong = reading.complete(options, {output, html, json, csv});
       !wrong.empty()) {
     return cli::usage_error(wrong);
@@ -344,31 +195,13 @@ ExitCode run(const po::variables_map& options) {
     return *refused;
   }
 
-  std::optional<expert::TimeWindow> window;
-  if (options.count("from") != 0 || options.count("to") != 0) {
-    if (!html.empty()) return cli::usage_error("--html shows whole traces: no --from, --to");
-    if (Status status = reading.write_file(); !status) return cli::failed(status.error());
-    const auto time = [&](const char* name) {
-      return options.count(name) != 0 ? std::optional(options[name].as<std::string>())
-                                      : std::nullopt;
-    };
-    auto opened =
-        expert::TimeWindow::open(filter_program(), reading.beside(), time("from"), time("to"));
-    if (!opened) {
-      return cli::failed(opened.error());
-    }
-    window.emplace(std::move(*opened));
+  if (reading.in_part() && !html.empty()) {
+    return cli::usage_error("--html shows whole traces: no --from, --to");
   }
   std::optional<html::TimelineReader> timeline;  // what the page shows of the analysis' pass
   if (!html.empty()) timeline.emplace(html::quick_limits());
-  auto trace = window ? earl::Trace::open(window->path()) : reading.open();
-  if (!trace) {
-    // The filter has said what is wrong with its input.
-    if (const int status = window ? window->finish() : 0; status != 0) {
-      return static_cast<ExitCode>(status);
-    }
-    return cli::failed(trace.error());
-  }
+  auto trace = reading.open();
+  if (!trace) return cli::failed(trace.error());
   Extras extras;
   constexpr std::size_t kMostInstances = 1'000'000'000;  // a negative number becomes a huge one
   if (options["instances"].as<std::size_t>() > kMostInstances) {
@@ -378,8 +211,7 @@ ExitCode run(const po::variables_map& options) {
     return cli::usage_error(
         "--epsilon, --sendrecv-gap, --latency and --bandwidth are not negative");
   }
-  const std::uint64_t expected =
-      window ? trace->declared_events().value_or(0) : reading.events(*trace);
+  const std::uint64_t expected = reading.events(*trace);
   cli::Progress progress("analysing", expected);
   expert::AnalysisOptions analysis;
   analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
@@ -504,9 +336,9 @@ int main(int argc, char** argv) {
       ("latency", po::value<double>()->value_name("SECONDS"),
        "by send mode: what a message takes, instead of fitting it")                         //
       ("bandwidth", po::value<double>()->value_name("BYTES/S"), "likewise, for its bytes")  //
-      ("from", po::value<std::string>()->value_name("SECONDS"),
-       "only what happens from this time on")                                         //
-      ("to", po::value<std::string>()->value_name("SECONDS"), "and up to this time")  //
+      ("from", po::value<double>()->value_name("SECONDS"),
+       "only what happens from this time on")                                    //
+      ("to", po::value<double>()->value_name("SECONDS"), "and up to this time")  //
       ("select", po::value<std::vector<std::string>>()->value_name("METRICS")->composing(),
        "show only these parts of the tree")  //
       ("exclude", po::value<std::vector<std::string>>()->value_name("METRICS")->composing(),

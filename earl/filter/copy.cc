@@ -50,7 +50,7 @@ class Copier {
       } else {
         event(record);
       }
-      if (in_.progress && (++seen & 0xFFFF) == 0) in_.progress(reader_.progress());
+      if (in_.progress && (++seen & 0xFFFF) == 0 && !in_.progress(reader_.progress())) break;
     }
     if (!past_ && next == TraceReader::Next::kDamaged) result_.damage = reader_.error();
     settle_get();

@@ -43,9 +43,9 @@ struct CopyInputs {
   const Definitions& definitions;
   const Selection& selection;
   const Severed& severed;
-  const Inherited& inherited;
-  std::uint64_t events;  // for NUM_EVENTS, if it is known
-  const std::function<void(std::uint64_t offset)>& progress;
+  const Inherited inherited;
+  std::uint64_t events;                                       // for NUM_EVENTS, if it is known
+  const std::function<bool(std::uint64_t offset)>& progress;  // false: go no further
 };
 
 // Without a writer, only counts.

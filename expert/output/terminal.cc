@@ -50,7 +50,7 @@ std::string seconds(double value) {
 std::string percent(double part, double whole) {
   return whole > 0 ? fixed(100 * part / whole, 1) + " %" : "-";
 }
-std::string grouped(double count) {
+std::string rounded(double count) {
   return grouped(static_cast<std::uint64_t>(std::llround(count)));
 }
 
@@ -218,7 +218,7 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
     const std::string name = std::string((narrow ? 1 : 2) * node.depth, ' ') +
                              printable_name(node.metric.title, narrow ? style.width - 28 : 0);
     const double total = report.total(m);
-    counts += right(node.metric.fractions ? fixed(total, 3) : grouped(total), narrow ? 18 : 22) +
+    counts += right(node.metric.fractions ? fixed(total, 3) : rounded(total), narrow ? 18 : 22) +
               "  " + name + '\n';
   }
   if (!counts.empty())
@@ -287,7 +287,7 @@ void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& st
         thread(tasks.creator) + ", " + printable(call_name(report, places, tasks.call_path)) + ';';
     constexpr std::size_t kNamed = 4;
     for (std::size_t n = 0; n < shares.size() && n < kNamed; ++n) {
-      words += std::string(n == 0 ? " " : ", ") + grouped(static_cast<double>(shares[n].count)) +
+      words += std::string(n == 0 ? " " : ", ") + grouped(shares[n].count) +
                " by " + thread(shares[n].thread);
     }
     if (shares.size() > kNamed) {
@@ -295,7 +295,7 @@ void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& st
     }
     const std::string text = wrapped(words + '.', style.width, indent(style, 24));
     const std::string numbers = right(seconds(rows[i].sum.seconds()), 12) +
-                                right(grouped(static_cast<double>(rows[i].count)), 10) + "  ";
+                                right(grouped(rows[i].count), 10) + "  ";
     out << (indent(style, 24) == 24 ? numbers + text.substr(24) : numbers + '\n' + text);
   }
   if (rows.size() > style.worst) {
@@ -348,8 +348,8 @@ std::string pairs_in_vain(const Report& report, std::size_t metric) {
     }
   }
   if (counts[1] == 0) return {};
-  return "Of the pairs of processes that these calls synchronise, " + grouped(counts[1]) + " of " +
-         grouped(counts[0]) +
+  return "Of the pairs of processes that these calls synchronise, " + rounded(counts[1]) + " of " +
+         rounded(counts[0]) +
          " exchange nothing in their epoch: they wait for each other without need.";
 }
 
@@ -528,7 +528,7 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
   for (const Finding& finding : report.findings()) {
     const bool suspect = finding.severity == Finding::Severity::kSuspect;
     const std::string kind = suspect ? "suspect" : "note";
-    const std::string count = grouped(static_cast<double>(finding.count));
+    const std::string count = grouped(finding.count);
     const unsigned margin = indent(style, 22);
     out << "  " << (suspect ? paint.red(left(kind, 8)) : left(kind, 8));
     if (margin < 22) {
@@ -603,11 +603,11 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
     if (fit.messages == 0 && !(fit.latency > 0) && !(fit.per_byte > 0)) continue;
     out << "  A message " << (same ? "within a node" : "between nodes") << " takes "
         << fixed(1e6 * fit.latency, 2) << " us + " << fixed(1e9 * fit.per_byte, 4)
-        << " ns for each byte (" << grouped(static_cast<double>(fit.messages)) << " messages).\n";
+        << " ns for each byte (" << grouped(fit.messages) << " messages).\n";
   }
   for (const SendModeFinding& f : findings) {
     out << right(seconds(f.total), 12) << "  " << paint.bold(std::string(title_of(f.kind))) << ", "
-        << grouped(static_cast<double>(f.count)) << " times, "
+        << grouped(f.count) << " times, "
         << (f.locations.size() == 1 ? report.thread_name(places.thread(f.locations.front()))
                                     : std::to_string(f.locations.size()) + " processes or threads")
         << '\n';

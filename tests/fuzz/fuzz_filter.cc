@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   dialect.metrics = static_cast<std::uint32_t>(trace->definitions().metrics.size());
   const std::string output = (fuzz::directory() / "part.elg").string();
   auto writer = TraceWriter::create(output, dialect);
-  const std::function<void(std::uint64_t)> none;
+  const std::function<bool(std::uint64_t)> none;
   const filter::Inherited nothing;
   const auto copied = filter::copy_selected(
       {*reader, trace->definitions(), *selection, severed, nothing, 0, none}, &*writer);

@@ -49,7 +49,7 @@ inline Bytes cut(const Bytes& bytes, const filter::Cut& wanted) {
   const filter::Inherited nothing;
   const auto copy = [&](TraceWriter* writer) {
     auto reader = TraceReader::from(memory_source(bytes.data(), bytes.size()), "trace");
-    const std::function<void(std::uint64_t)> none;
+    const std::function<bool(std::uint64_t)> none;
     return filter::copy_selected(
         {*reader, trace.definitions(), *selection, severed, nothing, 0, none}, writer);
   };
