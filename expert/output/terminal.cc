@@ -51,7 +51,7 @@ std::string percent(double part, double whole) {
   return whole > 0 ? fixed(100 * part / whole, 1) + " %" : "-";
 }
 std::string grouped(double count) {
-  return grouped(static_cast<std::uint64_t>(std::llround(count)));
+  return kojak::grouped(static_cast<std::uint64_t>(std::llround(count)));
 }
 
 class Paint {
