@@ -23,37 +23,37 @@ std::string seconds(double value) {
 }
 
 // Where a call stands in the report's tree; null for none.
-const CallPathNode* caller_of(const Report& report, const StorePlaces& places, CallPathIndex call) {
-  const std::size_t path = call == kNoCallPath ? kNone : places.call_path(call);
+const CallPathNode* caller_of(const Report& report, CallPathIndex call) {
+  const std::size_t path = call == kNoCallPath ? kNone : report.path_at(call);
   const std::size_t parent = path == kNone ? kNone : report.call_paths()[path].parent;
   return parent == kNone ? nullptr : &report.call_paths()[parent];
 }
 
 // The function that a call comes from, if only its call site tells. That says where the call is:
 // what is computed before and behind it may lie in any other function, but for `main`.
-std::string named_caller(const Report& report, const StorePlaces& places, CallPathIndex call) {
-  const CallPathNode* const caller = caller_of(report, places, call);
+std::string named_caller(const Report& report, CallPathIndex call) {
+  const CallPathNode* const caller = caller_of(report, call);
   const bool named = caller != nullptr && caller->named;
   return named ? report.region_name(caller->region) : std::string();
 }
 
 // The function that computes, as far as it is known: a region that the trace has around it, or
 // `main`. `before` and `after`: the functions of the calls around it by named_caller().
-std::string function_of(const Report& report, const StorePlaces& places, const Stretch& stretch,
-                        const std::string& before, const std::string& after) {
+std::string function_of(const Report& report, const Stretch& stretch, const std::string& before,
+                        const std::string& after) {
   for (const CallPathIndex call : {stretch.after, stretch.before}) {
-    const CallPathNode* const caller = caller_of(report, places, call);
+    const CallPathNode* const caller = caller_of(report, call);
     // Else the program has left the region, or is on its way into another.
     if (caller == nullptr || !caller->has(stretch.path)) continue;
     // In a construct stands directly what the function does that begins it.
-    const CallPathNode& node = report.call_paths()[places.call_path(call)];
+    const CallPathNode& node = report.call_paths()[report.path_at(call)];
     const RegionDef* region = report.definitions().regions.find(caller->region);
     const CallSiteDef* site =
         is_absent(node.site) ? nullptr : report.definitions().call_sites.find(node.site);
     const bool construct = region != nullptr && is_omp(region->type) && site != nullptr;
     return report.region_name(construct && !is_absent(site->left) ? site->left : caller->region);
   }
-  const std::size_t path = stretch.path == kNoCallPath ? kNone : places.call_path(stretch.path);
+  const std::size_t path = stretch.path == kNoCallPath ? kNone : report.path_at(stretch.path);
   if (path == kNone) return {};
   const CallPathNode& region = report.call_paths()[path];
   const bool program = region.parent == kNone;
@@ -66,11 +66,11 @@ std::string function_of(const Report& report, const StorePlaces& places, const S
 }
 
 // "halo.c:39", or the call's name where its place is not known, or the name says more.
-std::string call_place(const Report& report, const StorePlaces& places, CallPathIndex call) {
-  const std::size_t path = places.call_path(call);
+std::string call_place(const Report& report, CallPathIndex call) {
+  const std::size_t path = report.path_at(call);
   const bool library = path != kNone && report.is_library_function(path);
   const std::string site = path == kNone || library ? std::string() : report.call_site(path);
-  return site.empty() ? call_name(report, places, call) : site;
+  return site.empty() ? call_name(report, call) : site;
 }
 
 struct StretchWords {
@@ -78,20 +78,20 @@ struct StretchWords {
   std::string when;      // "between halo.c:39 and halo.c:44"
 };
 
-StretchWords computing_words(const Report& report, const StorePlaces& places,
-                             const Stretch& stretch, bool short_form, const std::string& sampled) {
+StretchWords computing_words(const Report& report, const Stretch& stretch, bool short_form,
+                             const std::string& sampled) {
   const bool first = stretch.before == kNoCallPath, last = stretch.after == kNoCallPath;
-  std::string before = named_caller(report, places, stretch.before);
-  std::string after = named_caller(report, places, stretch.after);
+  std::string before = named_caller(report, stretch.before);
+  std::string after = named_caller(report, stretch.after);
   StretchWords words;
-  words.function = sampled.empty() ? function_of(report, places, stretch, before, after) : sampled;
+  words.function = sampled.empty() ? function_of(report, stretch, before, after) : sampled;
   // What is known better needs no other functions.
   for (std::string* caller : {&before, &after}) {
     if (!sampled.empty() || *caller == words.function) caller->clear();
   }
   const bool both = !first && !last && before == after && !before.empty();
   const auto call = [&](CallPathIndex at, const std::string& caller) {
-    std::string named = (first || last || !short_form ? call_name : call_place)(report, places, at);
+    std::string named = (first || last || !short_form ? call_name : call_place)(report, at);
     if (!both && !caller.empty()) named += " (in " + caller + ')';
     return named;
   };
@@ -114,32 +114,32 @@ std::string sampled_words(const Report& report, const RootCause& cause) {
   return function_at(report, cause.sampled.front().site);
 }
 
-std::string who(const Report& report, const StorePlaces& places, LocationIndex location) {
-  const std::size_t thread = location == kNoLocation ? kNone : places.thread(location);
+std::string who(const Report& report, LocationIndex location) {
+  const std::size_t thread = location == kNoLocation ? kNone : report.thread_at(location);
   return thread == kNone ? "a process" : report.thread_name(thread);
 }
 // The same when "rank" has been said: "4", in a run with threads "rank 4, thread 1".
-std::string number(const Report& report, const StorePlaces& places, LocationIndex location) {
-  const std::string name = who(report, places, location);
+std::string number(const Report& report, LocationIndex location) {
+  const std::string name = who(report, location);
   const bool rank_only = name.starts_with("rank ") && name.find(',') == std::string::npos;
   return rank_only ? name.substr(5) : name;
 }
 
 }  // namespace
 
-std::string stretch_name(const Report& report, const StorePlaces& places, const Stretch& stretch) {
+std::string stretch_name(const Report& report, const Stretch& stretch) {
   switch (stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
       return "before its first event";
     case Stretch::Kind::kCall:
     case Stretch::Kind::kOverhead:
-      return call_name(report, places, stretch.path);
+      return call_name(report, stretch.path);
     case Stretch::Kind::kStarting:
-      return "starting in " + call_name(report, places, stretch.path);
+      return "starting in " + call_name(report, stretch.path);
     case Stretch::Kind::kComputing:
       break;
   }
-  const StretchWords words = computing_words(report, places, stretch, false, {});
+  const StretchWords words = computing_words(report, stretch, false, {});
   return words.function.empty() ? words.when : words.function + ", " + words.when;
 }
 
@@ -212,35 +212,34 @@ std::string counter_words(const Report& report, const RootCause& cause) {
 
 }  // namespace
 
-std::string cause_words(const Report& report, const StorePlaces& places, const RootCause& cause) {
+std::string cause_words(const Report& report, const RootCause& cause) {
   const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
   if (cause.deadlock < deadlocks.size()) {
     return "the deadlock of " + rank_list(deadlocks[cause.deadlock].ranks);
   }
-  const std::string does = who(report, places, cause.location);
+  const std::string does = who(report, cause.location);
   const std::string how = seconds(cause.longer) + (cause.compared ? " longer" : "");
   switch (cause.stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
       return does + " starts " + seconds(cause.longer) + " later";
     case Stretch::Kind::kStarting:
       return does + " starts " + seconds(cause.longer) + " later in " +
-             call_name(report, places, cause.stretch.path);
+             call_name(report, cause.stretch.path);
     case Stretch::Kind::kComputing: {
       const StretchWords words =
-          computing_words(report, places, cause.stretch, true, sampled_words(report, cause));
+          computing_words(report, cause.stretch, true, sampled_words(report, cause));
       const std::string in = words.function.empty() ? " " : " in " + words.function + ", ";
       return does + " computes " + how + in + words.when;
     }
     default:
-      return does + " spends " + how + " in " + call_name(report, places, cause.stretch.path);
+      return does + " spends " + how + " in " + call_name(report, cause.stretch.path);
   }
 }
 
-std::string function_advice(const Report& report, const StorePlaces& places,
-                            const RootCause& cause) {
+std::string function_advice(const Report& report, const RootCause& cause) {
   if (cause.stretch.kind != Stretch::Kind::kComputing ||
       report.find_metric(kSamplesMetric) != kNone ||
-      !computing_words(report, places, cause.stretch, true, {}).function.empty()) {
+      !computing_words(report, cause.stretch, true, {}).function.empty()) {
     return {};
   }
   return "The lines of calls say where computing begins and ends, not which function computes: "
@@ -274,7 +273,7 @@ std::string pattern_words(const RootCause& cause) {
   return words;
 }
 
-std::string effect_words(const Report& report, const StorePlaces& places, const RootCause& cause) {
+std::string effect_words(const Report& report, const RootCause& cause) {
   const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
   if (cause.deadlock < deadlocks.size()) {
     const std::vector<std::uint32_t>& behind = deadlocks[cause.deadlock].behind;
@@ -284,7 +283,7 @@ std::string effect_words(const Report& report, const StorePlaces& places, const 
   std::string words = "the others wait " + seconds(cause.seconds) + " for it";
   if (!cause.objects.empty()) {
     const CostOfObject& most = cause.objects.front();
-    words += " on " + object_words(report, places, {.object = most.object, .id = most.id});
+    words += " on " + object_words(report, {.object = most.object, .id = most.id});
     if (cause.objects.size() > 1) {
       words += " and " + counted(cause.objects.size() - 1, "other", "others");
     }
@@ -310,7 +309,7 @@ std::string effect_words(const Report& report, const StorePlaces& places, const 
   return words;
 }
 
-std::string chain_words(const Report& report, const StorePlaces& places, const Chain& chain) {
+std::string chain_words(const Report& report, const Chain& chain) {
   constexpr std::size_t kWhole = 6, kEnds = 2;
   const std::vector<ChainLink>& links = chain.links;
   const std::size_t all = links.size() + chain.left_out;
@@ -318,9 +317,7 @@ std::string chain_words(const Report& report, const StorePlaces& places, const C
   const bool cut = all > kWhole || chain.left_out > 0;
   const std::size_t head = !cut ? links.size() : chain.left_out > 0 ? 0 : kEnds;
   const std::size_t tail = cut ? std::min(kEnds, links.size() - head) : 0;
-  const auto call = [&](const ChainLink& link) {
-    return call_name(report, places, link.call_path);
-  };
+  const auto call = [&](const ChainLink& link) { return call_name(report, link.call_path); };
   const bool same_call = std::all_of(links.begin(), links.end(), [&](const ChainLink& link) {
     return call(link) == call(links.front());
   });
@@ -328,9 +325,9 @@ std::string chain_words(const Report& report, const StorePlaces& places, const C
   bool said = false;
   const auto add = [&](const ChainLink& link) {
     if (!words.empty()) words += ", ";
-    words += said ? number(report, places, link.waiter) + " for "
-                  : who(report, places, link.waiter) + " waits for ";
-    words += number(report, places, link.awaited);
+    words +=
+        said ? number(report, link.waiter) + " for " : who(report, link.waiter) + " waits for ";
+    words += number(report, link.awaited);
     said = true;
     if (same_call || call(link) == last_call) return;
     last_call = call(link);
@@ -344,7 +341,7 @@ std::string chain_words(const Report& report, const StorePlaces& places, const C
   for (std::size_t i = links.size() - tail; i < links.size(); ++i) add(links[i]);
   if (same_call) words += ", all in " + call(links.front());
   if (!chain.explained) return words;
-  words += "; " + number(report, places, links.back().awaited);
+  words += "; " + number(report, links.back().awaited);
   switch (chain.stretch.kind) {
     case Stretch::Kind::kBeforeRecording:
     case Stretch::Kind::kStarting:
@@ -352,7 +349,7 @@ std::string chain_words(const Report& report, const StorePlaces& places, const C
     case Stretch::Kind::kComputing:
       return words + " computes";
     default:
-      return words + " is in " + call_name(report, places, chain.stretch.path);
+      return words + " is in " + call_name(report, chain.stretch.path);
   }
 }
 

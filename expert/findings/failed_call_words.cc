@@ -30,11 +30,10 @@ std::string_view consequence(const FailedCallGroup& group) {
 }  // namespace
 
 std::vector<FailedCallGroup> failed_call_groups(const Report& report) {
-  const StorePlaces places(report);
   std::map<std::tuple<std::string, std::string, std::uint8_t>, FailedCallGroup> groups;
   std::map<const FailedCallGroup*, std::set<std::uint32_t>> ranks;
   for (const FailedCalls& row : report.failed_calls()) {
-    const std::size_t path = places.call_path(row.call_path);
+    const std::size_t path = report.path_at(row.call_path);
     if (path == kNone) continue;
     const std::string function = report.region_name(report.call_paths()[path].region),
                       place = site_name(report.definitions(), report.program_site(path));

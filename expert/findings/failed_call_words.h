@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "expert/profile/report.h"
-#include "expert/profile/store_places.h"
 
 namespace kojak::expert {
 

@@ -23,9 +23,9 @@ std::string seconds(Seconds time) {
 const LastCall* first_ended(const LastCalls& last);
 
 // "rank 3", "ranks 0, 2-5 and 7"; locations of the same kind by their names.
-std::string who(const Report& report, const StorePlaces& places, const LastCallGroup& group) {
+std::string who(const Report& report, const LastCallGroup& group) {
   if (group.calls.size() == 1) {
-    const std::size_t thread = places.thread(group.calls.front()->location);
+    const std::size_t thread = report.thread_at(group.calls.front()->location);
     return thread == kNone ? "rank " + std::to_string(group.calls.front()->process)
                            : report.thread_name(thread);
   }
@@ -68,13 +68,12 @@ std::vector<LastCallGroup> last_call_groups(const LastCalls& last) {
   return groups;
 }
 
-LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
-                              const LastCallGroup& group) {
+LastCallWords last_call_parts(const Report& report, const LastCallGroup& group) {
   const LastCall& call = *group.calls.front();
   const bool several = group.calls.size() > 1;
   LastCallWords words;
-  words.who = who(report, places, group);
-  words.call = call_name(report, places, call.call_path);
+  words.who = who(report, group);
+  words.call = call_name(report, call.call_path);
   words.times = "since " + seconds(group.since) + ", for " + seconds(group.until - group.since);
   if (call.state == LastCall::State::kPolls) {
     std::uint64_t polls = 0;
@@ -105,9 +104,8 @@ LastCallWords last_call_parts(const Report& report, const StorePlaces& places,
   return words;
 }
 
-std::string last_call_words(const Report& report, const StorePlaces& places,
-                            const LastCallGroup& group) {
-  const LastCallWords words = last_call_parts(report, places, group);
+std::string last_call_words(const Report& report, const LastCallGroup& group) {
+  const LastCallWords words = last_call_parts(report, group);
   return words.who + ' ' + words.does + ' ' + words.call + ' ' + words.times +
          (words.awaits.empty() ? "" : ", and " + words.awaits) + '.';
 }
@@ -131,8 +129,7 @@ std::string rank_list(const std::vector<std::uint32_t>& ranks) {
   return runs.size() > kNamed ? text + " ..." : text;
 }
 
-std::string deadlock_words(const Report& report, const StorePlaces& places,
-                           const Deadlock& deadlock) {
+std::string deadlock_words(const Report& report, const Deadlock& deadlock) {
   constexpr std::size_t kNamed = 8;
   std::string text = "Deadlock of " + rank_list(deadlock.ranks) + ": ";
   std::size_t named = 0;
@@ -146,7 +143,7 @@ std::string deadlock_words(const Report& report, const StorePlaces& places,
       break;
     }
     text += (named++ == 0 ? "rank " : ", rank ") + std::to_string(call.process) + " is in " +
-            call_name(report, places, call.call_path) + " and waits for " + call.awaits;
+            call_name(report, call.call_path) + " and waits for " + call.awaits;
   }
   if (!deadlock.certain) text += ", unless another of their threads calls MPI";
   text += '.';
@@ -205,9 +202,9 @@ std::string unsure_words(const LastCalls& last, const Deadlock& circle) {
 }
 
 // Whether MPI, an error handler or something else ended it there no trace knows.
-std::string ended_in(const Report& report, const StorePlaces& places, const LastCall& call) {
+std::string ended_in(const Report& report, const LastCall& call) {
   if (call.function == nullptr && call.shmem == nullptr) return {};
-  return " in " + call_name(report, places, call.call_path) + ", which did not return";
+  return " in " + call_name(report, call.call_path) + ", which did not return";
 }
 
 // The process that ended before all others in a call in which it had nobody to wait for, if others
@@ -226,29 +223,29 @@ const LastCall* first_ended(const LastCalls& last) {
 }
 
 // What a process did for which others wait.
-std::string held_up_by(const Report& report, const StorePlaces& places, const LastCall& call) {
+std::string held_up_by(const Report& report, const LastCall& call) {
   const std::string rank = "rank " + std::to_string(call.process);
   switch (call.state) {
     case LastCall::State::kEnded:
-      return rank + " ended at " + seconds(call.until) + ended_in(report, places, call);
+      return rank + " ended at " + seconds(call.until) + ended_in(report, call);
     case LastCall::State::kUnknown:
       return "what " + rank + " did was not recorded (" + call.unrecorded + ")";
     case LastCall::State::kPolls:
-      return rank + " polls (" + call_name(report, places, call.call_path) + ", " +
-             grouped(call.polls) + " times since " + seconds(call.since) + ")";
+      return rank + " polls (" + call_name(report, call.call_path) + ", " + grouped(call.polls) +
+             " times since " + seconds(call.since) + ")";
     default:
       break;
   }
   std::string text = rank + " has computed";
   if (!is_absent(call.computes)) text += " in " + function_at(report, call.computes);
   text += " since " + seconds(call.since);
-  if (call.after != kLeftNone) text += ", after " + call_name(report, places, call.after);
+  if (call.after != kLeftNone) text += ", after " + call_name(report, call.after);
   return text;
 }
 
 }  // namespace
 
-std::string verdict_words(const Report& report, const StorePlaces& places) {
+std::string verdict_words(const Report& report) {
   constexpr std::size_t kNamed = 3;
   constexpr double kOfRun = 0.01;
   const LastCalls& last = report.last_calls();
@@ -270,7 +267,7 @@ std::string verdict_words(const Report& report, const StorePlaces& places) {
     const LastCall* const first = first_ended(last);
     if (first == nullptr) return "The run was ended while it worked.";
     return "No deadlock: rank " + std::to_string(first->process) + " ended first, at " +
-           seconds(first->until) + ended_in(report, places, *first) +
+           seconds(first->until) + ended_in(report, *first) +
            " (MPI, or its error handler, may have ended it); " +
            waiting_words(waiters_of(last, first->process)) + ".";
   }
@@ -283,7 +280,7 @@ std::string verdict_words(const Report& report, const StorePlaces& places) {
     if (++named > kNamed) break;
     const bool unknown = call.state == LastCall::State::kUnknown;
     text += !text.empty() ? "; " : unknown ? "" : "No deadlock: ";
-    text += held_up_by(report, places, call) + "; " + waiting_words(waiters);
+    text += held_up_by(report, call) + "; " + waiting_words(waiters);
   }
   for (const std::uint32_t rank : last.traceless) {
     const std::vector<std::uint32_t> waiters = waiters_of(last, rank);

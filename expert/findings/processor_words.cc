@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "epilog/format/text/counts.h"
-#include "expert/profile/store_places.h"
 
 namespace kojak::expert {
 namespace {
@@ -69,11 +68,10 @@ void add_processor_findings(const ProcessorUse& use, std::vector<Finding>& found
 std::string processor_warning(const Report& report) {
   const ProcessorUse& use = report.processors();
   if (use.wanted() <= 0 || use.wanted() < kWorthAWarning * use.covered()) return "";
-  const StorePlaces places(report);
   const ProcessorUse::Thread& worst = *use.worst();
   return "Processors were missing: for " + share(use.wanted(), use.covered()) +
          " of their time the threads were ready to run and had none, " +
-         report.thread_name(places.thread(worst.location)) + " for " +
+         report.thread_name(report.thread_at(worst.location)) + " for " +
          share(worst.wanted, worst.covered) + '.' + sharing_words(use) + ' ' + kAdvice;
 }
 
@@ -81,7 +79,7 @@ std::string without_processor(const Report& report, LocationIndex location) {
   for (const ProcessorUse::Thread& t : report.processors().threads) {
     if (t.location != location) continue;
     if (t.wanted <= 0 || t.wanted < kWorthAWarning * t.covered) return "";
-    return report.thread_name(StorePlaces(report).thread(location)) + " had no processor for " +
+    return report.thread_name(report.thread_at(location)) + " had no processor for " +
            share(t.wanted, t.covered) + " of its time";
   }
   return "";

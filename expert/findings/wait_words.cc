@@ -27,22 +27,21 @@ std::string object_name(const Operation& operation) {
   return name;
 }
 
-std::string object_words(const Report& report, const StorePlaces& places,
-                         const Operation& operation) {
+std::string object_words(const Report& report, const Operation& operation) {
   std::string name = object_name(operation);
   const bool window = operation.object == Operation::Object::kWindow;
   if (!window && operation.object != Operation::Object::kCommunicator) return name;
   const auto& all = window ? report.waits().windows : report.waits().communicators;
   const auto created = all.find(operation.id);
   if (created == all.end()) return name;
-  const std::size_t path = places.call_path(created->second);
+  const std::size_t path = report.path_at(created->second);
   const std::string site =
       path == kNone ? std::string() : site_name(report.definitions(), report.program_site(path));
   return site.empty() ? name : name + " created at " + site;
 }
 
-std::string call_name(const Report& report, const StorePlaces& places, CallPathIndex call_path) {
-  const std::size_t path = places.call_path(call_path);
+std::string call_name(const Report& report, CallPathIndex call_path) {
+  const std::size_t path = report.path_at(call_path);
   if (path == kNone) return "a call";
   const std::size_t library = report.library_call(path);
   const std::string site = report.call_site(library == kNone ? path : library);
@@ -51,11 +50,11 @@ std::string call_name(const Report& report, const StorePlaces& places, CallPathI
   return site.empty() ? name : name + " at " + site;
 }
 
-std::string ending(const Report& report, const StorePlaces& places, LocationIndex location,
-                   CallPathIndex call_path, bool at_exit) {
-  const std::size_t thread = places.thread(location);
+std::string ending(const Report& report, LocationIndex location, CallPathIndex call_path,
+                   bool at_exit) {
+  const std::size_t thread = report.thread_at(location);
   return (thread == kNone ? std::string("a process") : report.thread_name(thread)) +
-         (at_exit ? " leaves " : " enters ") + call_name(report, places, call_path);
+         (at_exit ? " leaves " : " enters ") + call_name(report, call_path);
 }
 
 namespace {

@@ -7,25 +7,23 @@
 #include <vector>
 
 #include "expert/profile/report.h"
-#include "expert/profile/store_places.h"
 
 namespace kojak::expert {
 
 // "window 0", "window 0 of rank 2", "communicator 3"; empty if it is about neither.
 std::string object_name(const Operation& operation);
 // The same with where it was made, if that is known: "window 0 created at halo.c:12".
-std::string object_words(const Report& report, const StorePlaces& places,
-                         const Operation& operation);
+std::string object_words(const Report& report, const Operation& operation);
 // The first again, as words of their own: "window", "communicator", or empty.
 std::string_view object_kind(const Operation& operation);
 
 // "MPI_Win_post at halo.c:39", "MPI_Barrier in GA_Sync at scf.c:9" of a call that comes out of a
 // communication library, or without the place where it is unknown. Names of the program are
 // as it gave them.
-std::string call_name(const Report& report, const StorePlaces& places, CallPathIndex call_path);
+std::string call_name(const Report& report, CallPathIndex call_path);
 // "rank 1 enters MPI_Win_post at halo.c:39"
-std::string ending(const Report& report, const StorePlaces& places, LocationIndex location,
-                   CallPathIndex call_path, bool at_exit);
+std::string ending(const Report& report, LocationIndex location, CallPathIndex call_path,
+                   bool at_exit);
 
 // For whom an instance's listed waiters waited, the most waited for first.
 std::vector<Partner> partners_of(const Instance& instance);

@@ -14,7 +14,6 @@
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"
 #include "expert/profile/run_facts.h"
-#include "expert/profile/store_places.h"
 
 namespace kojak::expert {
 namespace {
@@ -82,10 +81,10 @@ void add_threads(Json& json, const Report& report) {
 }
 
 // The call that ended a wait, with what a reader would else look up.
-void add_call(Json& json, const Report& report, const StorePlaces& places, LocationIndex location,
-              CallPathIndex call_path, bool at_exit) {
-  const std::size_t path = places.call_path(call_path);
-  json.member("thread", places.thread(location)).member("call_path", path);
+void add_call(Json& json, const Report& report, LocationIndex location, CallPathIndex call_path,
+              bool at_exit) {
+  const std::size_t path = report.path_at(call_path);
+  json.member("thread", report.thread_at(location)).member("call_path", path);
   json.member("by", at_exit ? "exit" : "enter");
   const CallPathNode& node = report.call_paths()[path];
   json.member("function", report.region_name(node.region));
@@ -97,24 +96,23 @@ void add_call(Json& json, const Report& report, const StorePlaces& places, Locat
   if (!is_absent(site->line)) json.member("line", raw(site->line));
 }
 
-void add_partners(Json& json, const Report& report, const StorePlaces& places,
-                  std::span<const Partner> partners) {
+void add_partners(Json& json, const Report& report, std::span<const Partner> partners) {
   json.key("waited_for").begin_array();
   for (const Partner& p : partners) {
     json.begin_object();
-    add_call(json, report, places, p.location, p.call_path, p.at_exit);
+    add_call(json, report, p.location, p.call_path, p.at_exit);
     json.member("seconds", p.waited.seconds()).end_object();
   }
   json.end_array();
 }
 
-void add_stretch(Json& json, const StorePlaces& places, const Stretch& stretch) {
+void add_stretch(Json& json, const Report& report, const Stretch& stretch) {
   constexpr const char* kKinds[] = {"before_recording", "computing", "call", "overhead",
                                     "starting"};
   static_assert(std::size(kKinds) == std::size_t{Stretch::kKinds});
   json.member("kind", kKinds[static_cast<std::size_t>(stretch.kind)]);
   const auto path = [&](const char* key, CallPathIndex index) {
-    const std::size_t place = index == kNoCallPath ? kNone : places.call_path(index);
+    const std::size_t place = index == kNoCallPath ? kNone : report.path_at(index);
     if (place != kNone) json.member(key, place);
   };
   path("call_path", stretch.path);
@@ -122,44 +120,43 @@ void add_stretch(Json& json, const StorePlaces& places, const Stretch& stretch) 
   path("before", stretch.after);
 }
 
-void add_chain(Json& json, const StorePlaces& places, const Chain& chain) {
+void add_chain(Json& json, const Report& report, const Chain& chain) {
   json.key("chain").begin_object().member("left_out", chain.left_out);
   json.key("waits").begin_array();
   for (const ChainLink& link : chain.links) {
     json.begin_object()
-        .member("thread", places.thread(link.waiter))
+        .member("thread", report.thread_at(link.waiter))
         .member("metric", all_metrics()[link.metric].name)
-        .member("call_path", places.call_path(link.call_path))
+        .member("call_path", report.path_at(link.call_path))
         .member("begin", link.begin)
         .member("end", link.end);
-    if (link.awaited != kNoLocation) json.member("awaited", places.thread(link.awaited));
+    if (link.awaited != kNoLocation) json.member("awaited", report.thread_at(link.awaited));
     json.end_object();
   }
   json.end_array();
   if (chain.explained) {
     json.key("cause").begin_object().member("begin", chain.begin).member("end", chain.end);
-    add_stretch(json, places, chain.stretch);
+    add_stretch(json, report, chain.stretch);
     json.end_object();
   }
   json.end_object();
 }
 
 // The call that made a window.
-void add_created(Json& json, const Report& report, const StorePlaces& places,
-                 const Operation& operation) {
+void add_created(Json& json, const Report& report, const Operation& operation) {
   const bool window = operation.object == Operation::Object::kWindow;
   if (!window && operation.object != Operation::Object::kCommunicator) return;
   const auto& all = window ? report.waits().windows : report.waits().communicators;
   if (const auto created = all.find(operation.id); created != all.end()) {
-    json.member("created", places.call_path(created->second));
+    json.member("created", report.path_at(created->second));
   }
 }
 
-void add_instances(Json& json, const Report& report, const StorePlaces& places) {
+void add_instances(Json& json, const Report& report) {
   json.key("instances").begin_array();
   for (std::size_t n = 0; n < report.waits().worst.size(); ++n) {
     const Instance& i = report.waits().worst[n];
-    const std::size_t metric = places.metric(i.metric);
+    const std::size_t metric = report.metric_at(i.metric);
     if (metric == kNone) continue;
     json.begin_object()
         .member("metric", report.metrics()[metric].metric.name)
@@ -172,35 +169,35 @@ void add_instances(Json& json, const Report& report, const StorePlaces& places) 
     } else {
       json.begin_object().member("kind", object_kind(i.operation)).member("id", i.operation.id);
       if (i.operation.process != kNoLocation) json.member("rank", i.operation.process);
-      add_created(json, report, places, i.operation);
+      add_created(json, report, i.operation);
       json.end_object();
     }
     json.key("waits").begin_array();
     for (const Waiter& w : i.waiters) {
       json.begin_object()
-          .member("thread", places.thread(w.location))
-          .member("call_path", places.call_path(w.call_path))
+          .member("thread", report.thread_at(w.location))
+          .member("call_path", report.path_at(w.call_path))
           .member("enter", w.enter.value)
           .member("exit", w.exit.value)
           .member("waiting", w.waiting.seconds());
       if (w.ended_by.known()) {
         json.key("until").begin_object().member("time", w.ended_by.time.value);
-        json.member("thread", places.thread(w.ended_by.location));
-        json.member("call_path", places.call_path(w.ended_by.call_path)).end_object();
+        json.member("thread", report.thread_at(w.ended_by.location));
+        json.member("call_path", report.path_at(w.ended_by.call_path)).end_object();
       }
       json.end_object();
     }
     json.end_array().member("further_waits", i.further);
     if (i.without_processor > 0) json.member("without_processor", i.without_processor);
-    if (report.root_causes()) add_chain(json, places, report.root_causes()->asked[n]);
-    add_partners(json, report, places, partners_of(i));
+    if (report.root_causes()) add_chain(json, report, report.root_causes()->asked[n]);
+    add_partners(json, report, partners_of(i));
     json.end_object();
   }
   json.end_array();
 }
 
 // For whom each call path waited, over the whole run.
-void add_waited_for(Json& json, const Report& report, const StorePlaces& places) {
+void add_waited_for(Json& json, const Report& report) {
   constexpr std::size_t kListed = 10;
   json.key("partners").begin_array();
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
@@ -209,8 +206,7 @@ void add_waited_for(Json& json, const Report& report, const StorePlaces& places)
       const std::vector<Partner> partners = partners_of(report, metric, report.call_paths()[c]);
       if (partners.empty()) continue;
       json.begin_object().member("metric", report.metrics()[m].metric.name).member("call_path", c);
-      add_partners(json, report, places,
-                   std::span(partners).first(std::min(partners.size(), kListed)));
+      add_partners(json, report, std::span(partners).first(std::min(partners.size(), kListed)));
       json.member("further", partners.size() - std::min(partners.size(), kListed)).end_object();
     }
   }
@@ -218,17 +214,17 @@ void add_waited_for(Json& json, const Report& report, const StorePlaces& places)
 }
 
 // Who created the tasks of OpenMP, and who executed them.
-void add_tasks(Json& json, const Report& report, const StorePlaces& places) {
+void add_tasks(Json& json, const Report& report) {
   if (report.tasks().empty()) return;
   json.key("tasks").begin_array();
   for (const CreatedTasks& tasks : report.tasks()) {
     json.begin_object()
-        .member("call_path", places.call_path(tasks.call_path))
-        .member("created_by", places.thread(tasks.creator));
+        .member("call_path", report.path_at(tasks.call_path))
+        .member("created_by", report.thread_at(tasks.creator));
     json.key("executed_by").begin_array();
     for (const CreatedTasks::Share& share : tasks.shares) {
       json.begin_object()
-          .member("thread", places.thread(share.thread))
+          .member("thread", report.thread_at(share.thread))
           .member("count", share.count)
           .member("seconds", share.sum.seconds())
           .end_object();
@@ -248,7 +244,7 @@ void add_function_at(Json& json, const Report& report, CallSiteId place) {
   if (!is_absent(site.line)) json.member("line", raw(site.line));
 }
 
-void add_failed_calls(Json& json, const Report& report, const StorePlaces& places) {
+void add_failed_calls(Json& json, const Report& report) {
   const std::vector<FailedCallGroup> groups = failed_call_groups(report);
   if (groups.empty()) return;
   json.key("failed_calls").begin_array();
@@ -256,7 +252,7 @@ void add_failed_calls(Json& json, const Report& report, const StorePlaces& place
     json.begin_object()
         .member("function", group.function)
         .member("place", group.place)
-        .member("call_path", places.call_path(group.call_path))
+        .member("call_path", report.path_at(group.call_path))
         .member("class", error_name(group))
         .member("count", group.count)
         .member("first", group.first.value);
@@ -268,7 +264,7 @@ void add_failed_calls(Json& json, const Report& report, const StorePlaces& place
 }
 
 // Only of a run that was ended before its processes were.
-void add_last_calls(Json& json, const Report& report, const StorePlaces& places) {
+void add_last_calls(Json& json, const Report& report) {
   const LastCalls& last = report.last_calls();
   if (last.empty()) return;
   const auto ranks = [&](const std::vector<std::uint32_t>& all) {
@@ -281,9 +277,9 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
   json.key("last_calls").begin_array();
   for (const LastCall& call : last.calls) {
     json.begin_object()
-        .member("thread", places.thread(call.location))
+        .member("thread", report.thread_at(call.location))
         .member("rank", call.process)
-        .member("call_path", places.call_path(call.call_path))
+        .member("call_path", report.path_at(call.call_path))
         .member("in_mpi", call.function != nullptr || call.shmem != nullptr)
         .member("since", call.since.value)
         .member("until", call.until.value)
@@ -311,10 +307,10 @@ void add_last_calls(Json& json, const Report& report, const StorePlaces& places)
     for (std::size_t c = 0; c < last.calls.size(); ++c) {
       if (last.calls[c].deadlock == i) json.value(c);
     }
-    json.end_array().member("words", deadlock_words(report, places, deadlock)).end_object();
+    json.end_array().member("words", deadlock_words(report, deadlock)).end_object();
   }
   json.end_array();
-  if (const std::string words = verdict_words(report, places); !words.empty())
+  if (const std::string words = verdict_words(report); !words.empty())
     json.member("verdict", words);
 }
 
@@ -344,7 +340,7 @@ void add_counted(Json& json, const Report& report, const RootCause& cause) {
   json.end_array();
 }
 
-void add_root_causes(Json& json, const Report& report, const StorePlaces& places) {
+void add_root_causes(Json& json, const Report& report) {
   constexpr std::size_t kListed = 1000;
   if (!report.root_causes()) return;
   const RootCauses& found = *report.root_causes();
@@ -354,23 +350,23 @@ void add_root_causes(Json& json, const Report& report, const StorePlaces& places
   const std::size_t listed = std::min(found.causes.size(), kListed);
   for (const RootCause& cause : std::span(found.causes).first(listed)) {
     json.begin_object()
-        .member("thread", places.thread(cause.location))
+        .member("thread", report.thread_at(cause.location))
         .member("seconds", cause.seconds)
         .member("longer", cause.longer)
         .member("compared", cause.compared);
-    add_stretch(json, places, cause.stretch);
+    add_stretch(json, report, cause.stretch);
     if (cause.gain) json.member("gain", *cause.gain);
-    json.member("words", cause_words(report, places, cause));
-    json.member("effect", effect_words(report, places, cause));
-    json.member("chain_words", chain_words(report, places, cause.chain));
-    add_chain(json, places, cause.chain);
+    json.member("words", cause_words(report, cause));
+    json.member("effect", effect_words(report, cause));
+    json.member("chain_words", chain_words(report, cause.chain));
+    add_chain(json, report, cause.chain);
     add_sampled(json, report, cause);
     add_counted(json, report, cause);
     json.key("objects").begin_array();
     for (const CostOfObject& o : cause.objects) {
       const Operation operation{.object = o.object, .id = o.id};
       json.begin_object().member("kind", object_kind(operation)).member("id", o.id);
-      add_created(json, report, places, operation);
+      add_created(json, report, operation);
       json.member("seconds", o.seconds).end_object();
     }
     json.end_array();
@@ -389,16 +385,16 @@ void add_root_causes(Json& json, const Report& report, const StorePlaces& places
   for (const PathShare& share :
        std::span(found.critical_path).first(std::min(found.critical_path.size(), kListed))) {
     json.begin_object()
-        .member("thread", places.thread(share.location))
+        .member("thread", report.thread_at(share.location))
         .member("seconds", share.seconds)
         .member("imbalance", share.imbalance);
-    add_stretch(json, places, share.stretch);
+    add_stretch(json, report, share.stretch);
     json.end_object();
   }
   json.end_array().end_object();
 }
 
-void add_send_modes(Json& json, const StorePlaces& places, const JsonInput& input) {
+void add_send_modes(Json& json, const Report& report, const JsonInput& input) {
   json.key("send_cost").begin_object();
   for (const bool same : {true, false}) {
     const SendCost::Fit& fit = input.send_cost.fit(same);
@@ -413,14 +409,14 @@ void add_send_modes(Json& json, const StorePlaces& places, const JsonInput& inpu
   for (const SendModeFinding& f : input.send_modes) {
     json.begin_object()
         .member("kind", name_of(f.kind))
-        .member("call_path", places.call_path(f.call_path))
+        .member("call_path", report.path_at(f.call_path))
         .member("count", f.count)
         .member("total", f.total)
         .member("advice", advice_of(f.kind));
     json.key("threads").begin_array();
-    for (const LocationIndex location : f.locations) json.value(places.thread(location));
+    for (const LocationIndex location : f.locations) json.value(report.thread_at(location));
     json.end_array().key("worst").begin_object();
-    json.member("thread", places.thread(f.worst.location))
+    json.member("thread", report.thread_at(f.worst.location))
         .member("enter", f.worst.enter.value)
         .member("exit", f.worst.exit.value)
         .member("waiting", f.worst.waiting.value);
@@ -430,13 +426,13 @@ void add_send_modes(Json& json, const StorePlaces& places, const JsonInput& inpu
   json.end_array();
 }
 
-void add_processors(Json& json, const Report& report, const StorePlaces& places) {
+void add_processors(Json& json, const Report& report) {
   const ProcessorUse& use = report.processors();
   if (use.threads.empty() && use.sharing.empty() && use.limits.empty()) return;
   json.key("processors").begin_object().key("threads").begin_array();
   for (const ProcessorUse::Thread& t : use.threads) {
     json.begin_object()
-        .member("thread", places.thread(t.location))
+        .member("thread", report.thread_at(t.location))
         .member("time", t.covered)
         .member("ran", t.ran)
         .member("without", t.wanted)
@@ -468,14 +464,13 @@ void add_processors(Json& json, const Report& report, const StorePlaces& places)
 }  // namespace
 
 Status write_json(const Report& report, const JsonInput& input, const std::string& path) {
-  const StorePlaces places(report);
   Json json;
   json.begin_object().member("format", "kojak.expert").member("version", 3);
   json.member("trace", input.trace).member("events", input.events);
   json.key("run").begin_object();
   for (const auto& [name, value] : run_facts(report)) json.member(name, value);
   json.end_object();
-  add_root_causes(json, report, places);
+  add_root_causes(json, report);
   add_metrics(json, report);
   add_call_paths(json, report);
   add_threads(json, report);
@@ -489,11 +484,11 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
         .end_object();
   }
   json.end_array();
-  add_instances(json, report, places);
-  add_waited_for(json, report, places);
-  add_tasks(json, report, places);
-  add_failed_calls(json, report, places);
-  add_last_calls(json, report, places);
+  add_instances(json, report);
+  add_waited_for(json, report);
+  add_tasks(json, report);
+  add_failed_calls(json, report);
+  add_last_calls(json, report);
   if (const std::optional<Efficiency> e = efficiency_of(report)) {
     json.key("efficiency")
         .begin_object()
@@ -505,8 +500,8 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
         .member("transfer", e->transfer)
         .end_object();
   }
-  add_processors(json, report, places);
-  add_send_modes(json, places, input);
+  add_processors(json, report);
+  add_send_modes(json, report, input);
   json.end_object();
 
   return OutputFile::write_whole(path, json.text() + "\n");

@@ -19,7 +19,6 @@
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"
 #include "expert/profile/run_time.h"
-#include "expert/profile/store_places.h"
 #include "expert/sums/processors.h"
 
 namespace kojak::expert {
@@ -270,9 +269,8 @@ void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& st
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Row& a, const Row& b) { return a.sum > b.sum; });
-  const StorePlaces places(report);
   const auto thread = [&](LocationIndex location) {
-    const std::size_t found = places.thread(location);
+    const std::size_t found = report.thread_at(location);
     return found == kNone ? std::string("another thread") : report.thread_name(found);
   };
   out << '\n'
@@ -284,18 +282,18 @@ void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& st
     std::stable_sort(shares.begin(), shares.end(),
                      [](const auto& a, const auto& b) { return a.count > b.count; });
     std::string words =
-        thread(tasks.creator) + ", " + printable(call_name(report, places, tasks.call_path)) + ';';
+        thread(tasks.creator) + ", " + printable(call_name(report, tasks.call_path)) + ';';
     constexpr std::size_t kNamed = 4;
     for (std::size_t n = 0; n < shares.size() && n < kNamed; ++n) {
-      words += std::string(n == 0 ? " " : ", ") + grouped(shares[n].count) +
-               " by " + thread(shares[n].thread);
+      words += std::string(n == 0 ? " " : ", ") + grouped(shares[n].count) + " by " +
+               thread(shares[n].thread);
     }
     if (shares.size() > kNamed) {
       words += " and others by " + counted(shares.size() - kNamed, "thread", "threads");
     }
     const std::string text = wrapped(words + '.', style.width, indent(style, 24));
-    const std::string numbers = right(seconds(rows[i].sum.seconds()), 12) +
-                                right(grouped(rows[i].count), 10) + "  ";
+    const std::string numbers =
+        right(seconds(rows[i].sum.seconds()), 12) + right(grouped(rows[i].count), 10) + "  ";
     out << (indent(style, 24) == 24 ? numbers + text.substr(24) : numbers + '\n' + text);
   }
   if (rows.size() > style.worst) {
@@ -379,10 +377,9 @@ std::string idle_while_master_in_mpi(const Report& report, double whole) {
   }
   std::size_t threads = 1;
   for (const auto& [process, count] : idle) threads = std::max(threads, count);
-  const StorePlaces places(report);
   return counted(threads, "thread is", "threads are") + " idle while the master is in " +
-         printable(call_name(report, places, report.call_paths()[worst].index)) + ": " +
-         seconds(most) + " s in all, " + percent(most, whole) + '.';
+         printable(call_name(report, report.call_paths()[worst].index)) + ": " + seconds(most) +
+         " s in all, " + percent(most, whole) + '.';
 }
 
 // The most that a run can get shorter without a pattern: what its longest waiting thread waits.
@@ -452,10 +449,9 @@ std::string numbered(std::size_t number, const std::string& text, unsigned width
   return lines.replace(0, std::min<std::size_t>(digits.size(), kIndent), digits);
 }
 
-std::string cause_sentence(const Report& report, const StorePlaces& places,
-                           const RootCause& cause) {
-  return printable(cause_words(report, places, cause)) + ": " +
-         printable(effect_words(report, places, cause)) + '.';
+std::string cause_sentence(const Report& report, const RootCause& cause) {
+  return printable(cause_words(report, cause)) + ": " + printable(effect_words(report, cause)) +
+         '.';
 }
 
 }  // namespace
@@ -487,9 +483,7 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
     return;
   }
   if (report.root_causes() && !report.root_causes()->causes.empty()) {
-    const StorePlaces places(report);
-    out << wrapped(cause_sentence(report, places, report.root_causes()->causes.front()),
-                   style.width, 2)
+    out << wrapped(cause_sentence(report, report.root_causes()->causes.front()), style.width, 2)
         << "  Who waits:\n";
   }
   const Metric& metric = report.metrics()[worst].metric;
@@ -505,12 +499,10 @@ void print_advice(std::ostream& out, const Report& report, const SummaryStyle& s
   const std::vector<Partner> partners = partners_of(report, report.metrics()[worst].own.front(),
                                                     report.call_paths()[first->call_path]);
   if (!partners.empty()) {
-    const StorePlaces places(report);
     const Partner& most = partners.front();
-    out << wrapped(
-        "There, " + largest_part(most.waited.seconds(), first->seconds) + " until " +
-            printable(ending(report, places, most.location, most.call_path, most.at_exit)) + ".",
-        style.width, 2);
+    out << wrapped("There, " + largest_part(most.waited.seconds(), first->seconds) + " until " +
+                       printable(ending(report, most.location, most.call_path, most.at_exit)) + ".",
+                   style.width, 2);
   }
   out << wrapped(gain(report, worst), style.width, 2);
   out << wrapped(std::string(metric.meaning), style.width, 2);
@@ -545,35 +537,34 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
   constexpr std::size_t kWaiters = 3, kPartners = 2;
   constexpr double kWorthAWord = 0.05;  // of the longest wait
   const Paint paint(style.colours);
-  const StorePlaces places(report);
   out << '\n' << paint.bold("Most severe instances") << '\n';
   std::size_t shown = kNone;
   for (std::size_t n = 0; n < report.waits().worst.size(); ++n) {
     const Instance& i = report.waits().worst[n];
-    const std::size_t metric = places.metric(i.metric);
+    const std::size_t metric = report.metric_at(i.metric);
     if (metric == kNone) continue;
     if (metric != shown) {
       const Metric& m = report.metrics()[metric].metric;
       out << "  " << m.title << " (" << m.name << ")\n";
       shown = metric;
     }
-    const std::string object = printable(object_words(report, places, i.operation));
+    const std::string object = printable(object_words(report, i.operation));
     out << right(seconds(i.waiting.seconds()), 12) << "  in [" << fixed(i.begin.value, 6) << ", "
         << fixed(i.end.value, 6) << "]" << (object.empty() ? "" : ", " + object) << '\n';
     const std::size_t listed = std::min(i.waiters.size(), kWaiters);
     for (std::size_t w = 0; w < listed; ++w) {
       const Waiter& waiter = i.waiters[w];
       out << right(seconds(waiter.waiting.seconds()), 18) << "  "
-          << report.thread_name(places.thread(waiter.location)) << '\n'
-          << path_line(report, places.call_path(waiter.call_path), style, 20);
+          << report.thread_name(report.thread_at(waiter.location)) << '\n'
+          << path_line(report.call_path(waiter.call_path), style, 20);
     }
     const std::uint64_t more = i.further + (i.waiters.size() - listed);
     if (more != 0) out << std::string(20, ' ') << "and " << more << " more\n";
     const std::vector<Partner> partners = partners_of(i);
     for (std::size_t p = 0; p < std::min(partners.size(), kPartners); ++p) {
       const Partner& partner = partners[p];
-      out << wrapped("until " + printable(ending(report, places, partner.location,
-                                                 partner.call_path, partner.at_exit)),
+      out << wrapped("until " + printable(ending(report, partner.location, partner.call_path,
+                                                 partner.at_exit)),
                      style.width, 14);
     }
     if (partners.size() > kPartners) {
@@ -581,14 +572,13 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
     }
     if (i.without_processor >= kWorthAWord * i.waiters.front().waiting.seconds() &&
         i.without_processor > 0) {
-      out << wrapped(report.thread_name(places.thread(i.waiters.front().ended_by.location)) +
+      out << wrapped(report.thread_name(report.thread_at(i.waiters.front().ended_by.location)) +
                          " had no processor for at least " + seconds(i.without_processor) +
                          " s of the longest wait.",
                      style.width, 14);
     }
     if (!report.root_causes()) continue;
-    const std::string chain =
-        printable(chain_words(report, places, report.root_causes()->asked[n]));
+    const std::string chain = printable(chain_words(report, report.root_causes()->asked[n]));
     if (!chain.empty()) out << wrapped("chain: " + chain, style.width, 14);
   }
 }
@@ -596,7 +586,6 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
 void print_send_modes(std::ostream& out, const Report& report, const SummaryStyle& style,
                       const std::vector<SendModeFinding>& findings, const SendCost& cost) {
   const Paint paint(style.colours);
-  const StorePlaces places(report);
   out << '\n' << paint.bold("Messages by send mode") << '\n';
   for (const bool same : {true, false}) {
     const SendCost::Fit fit = cost.fit(same);
@@ -608,13 +597,13 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
   for (const SendModeFinding& f : findings) {
     out << right(seconds(f.total), 12) << "  " << paint.bold(std::string(title_of(f.kind))) << ", "
         << grouped(f.count) << " times, "
-        << (f.locations.size() == 1 ? report.thread_name(places.thread(f.locations.front()))
+        << (f.locations.size() == 1 ? report.thread_name(report.thread_at(f.locations.front()))
                                     : std::to_string(f.locations.size()) + " processes or threads")
         << '\n';
-    out << path_line(report, places.call_path(f.call_path), style, 14);
+    out << path_line(report.call_path(f.call_path), style, 14);
     std::string worst = "worst: " + seconds(f.worst.waiting.value) + " s at " +
                         fixed(f.worst.enter.value, 6) + ", " +
-                        report.thread_name(places.thread(f.worst.location));
+                        report.thread_name(report.thread_at(f.worst.location));
     if (f.worst.distance > 0) {
       worst += "; hidden if issued " + fixed(1e6 * f.worst.distance, 1) + " us before the Wait";
     }
@@ -635,7 +624,6 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
   const RootCauses& causes = *report.root_causes();
   constexpr std::size_t kCauses = 10, kShares = 5;
   const Paint paint(style.colours);
-  const StorePlaces places(report);
   out << paint.bold("Root causes");
   if (!(causes.waits > 0)) {
     out << '\n' << wrapped("No process waited for another.", style.width, 2) << '\n';
@@ -652,9 +640,9 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
   for (const RootCause& cause : causes.causes) {
     if (told == kCauses) break;
     if (!matters(cause)) continue;
-    if (advice.empty()) advice = function_advice(report, places, cause);
-    out << numbered(++told, cause_sentence(report, places, cause), style.width);
-    const std::string chain = printable(chain_words(report, places, cause.chain));
+    if (advice.empty()) advice = function_advice(report, cause);
+    out << numbered(++told, cause_sentence(report, cause), style.width);
+    const std::string chain = printable(chain_words(report, cause.chain));
     if (!chain.empty()) out << wrapped("Chain: " + chain + '.', style.width, 6);
   }
   if (causes.causes.size() > told) {
@@ -669,12 +657,11 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
   out << '\n' << paint.bold("Critical path") << " (" << seconds(causes.path_length) << " s)\n";
   for (std::size_t i = 0; i < std::min(causes.critical_path.size(), kShares); ++i) {
     const PathShare& share = causes.critical_path[i];
-    const std::size_t thread = places.thread(share.location);
+    const std::size_t thread = report.thread_at(share.location);
     out << right(seconds(share.seconds), 12)
         << right(percent(share.seconds, causes.path_length), 10) << "  "
         << (thread == kNone ? std::string("a process") : report.thread_name(thread)) << ":\n"
-        << wrapped(printable(stretch_name(report, places, share.stretch) +
-                             deadlock_share(report, share)),
+        << wrapped(printable(stretch_name(report, share.stretch) + deadlock_share(report, share)),
                    style.width, 24);
   }
   out << '\n';
@@ -702,21 +689,20 @@ void print_last_calls(std::ostream& out, const Report& report, const SummaryStyl
   const LastCalls& last = report.last_calls();
   if (last.empty()) return;
   const Paint paint(style.colours);
-  const StorePlaces places(report);
   out << paint.bold("Where the processes stood when the run was ended") << '\n';
   for (std::size_t i = 0; i < last.deadlocks.size() && i < 3; ++i) {
-    const std::string words = deadlock_words(report, places, last.deadlocks[i]);
+    const std::string words = deadlock_words(report, last.deadlocks[i]);
     out << paint.red(wrapped(printable(words), style.width, 2));
   }
   if (last.deadlocks.size() > 3) {
     out << "  and " << last.deadlocks.size() - 3 << " more deadlocks\n";
   }
-  if (const std::string words = verdict_words(report, places); !words.empty()) {
+  if (const std::string words = verdict_words(report); !words.empty()) {
     out << wrapped(printable(words), style.width, 2);
   }
   const std::vector<LastCallGroup> groups = last_call_groups(last);
   for (std::size_t i = 0; i < groups.size() && i < kListed; ++i) {
-    out << wrapped(printable(last_call_words(report, places, groups[i])), style.width, 2);
+    out << wrapped(printable(last_call_words(report, groups[i])), style.width, 2);
   }
   if (groups.size() > kListed) {
     out << "  and " << groups.size() - kListed << " more places (see --json)\n";

@@ -104,21 +104,20 @@ std::vector<std::string> callers_of(const expert::Report& analysis, const cube::
 }
 
 // What ended the waiting of the most in it.
-void add_cause(const expert::Report& analysis, const expert::StorePlaces& places,
-               const expert::Instance& found, Instance& instance) {
+void add_cause(const expert::Report& analysis, const expert::Instance& found, Instance& instance) {
   const std::vector<expert::Partner> partners = expert::partners_of(found);
   if (partners.empty()) return;
   instance.cause_row = partners.front().location;
-  instance.cause_call = expert::call_name(analysis, places, partners.front().call_path);
+  instance.cause_call = expert::call_name(analysis, partners.front().call_path);
   instance.cause_at_exit = partners.front().at_exit;
   instance.further_causes = partners.size() - 1;
 }
 
-Instance as_instance(const expert::Report& analysis, const expert::StorePlaces& places,
-                     const expert::Instance& found, const std::vector<std::size_t>& nodes) {
+Instance as_instance(const expert::Report& analysis, const expert::Instance& found,
+                     const std::vector<std::size_t>& nodes) {
   Instance instance;
   instance.metric = expert::all_metrics()[found.metric].name;
-  instance.object = expert::object_words(analysis, places, found.operation);
+  instance.object = expert::object_words(analysis, found.operation);
   instance.seconds = found.waiting.seconds();
   instance.begin = found.begin.value;
   instance.end = found.end.value;
@@ -130,12 +129,12 @@ Instance as_instance(const expert::Report& analysis, const expert::StorePlaces& 
   }
   instance.further_rows = found.further;
   instance.call_node = nodes[found.waiters.front().call_path];
-  add_cause(analysis, places, found, instance);
+  add_cause(analysis, found, instance);
   return instance;
 }
 
-ChainSteps steps_of(const expert::Report& analysis, const expert::StorePlaces& places,
-                    const expert::Chain& chain, const std::vector<std::size_t>& nodes) {
+ChainSteps steps_of(const expert::Report& analysis, const expert::Chain& chain,
+                    const std::vector<std::size_t>& nodes) {
   constexpr std::size_t kMost = 200;  // those nearest to the cause
   ChainSteps found;
   const std::size_t first = chain.links.size() > kMost ? chain.links.size() - kMost : 0;
@@ -143,7 +142,7 @@ ChainSteps steps_of(const expert::Report& analysis, const expert::StorePlaces& p
   for (std::size_t i = first; i < chain.links.size(); ++i) {
     const expert::ChainLink& link = chain.links[i];
     const std::size_t thread =
-        link.awaited == expert::kNoLocation ? expert::kNone : places.thread(link.awaited);
+        link.awaited == expert::kNoLocation ? expert::kNone : analysis.thread_at(link.awaited);
     std::string words(expert::all_metrics()[link.metric].title);
     if (thread != expert::kNone) words += ", for " + analysis.thread_name(thread);
     found.steps.push_back(
@@ -153,7 +152,7 @@ ChainSteps steps_of(const expert::Report& analysis, const expert::StorePlaces& p
     const expert::CallPathIndex path = chain.stretch.path;
     found.steps.push_back({chain.links.back().awaited, chain.begin, chain.end,
                            path < nodes.size() ? nodes[path] : cube::kNone,
-                           expert::stretch_name(analysis, places, chain.stretch)});
+                           expert::stretch_name(analysis, chain.stretch)});
   }
   return found;
 }
@@ -168,16 +167,15 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
   constexpr std::size_t kPartners = 3;  // shown of each place
   constexpr std::size_t kCauses = 100;
   const std::vector<std::size_t> nodes = call_nodes(analysis, report);
-  const expert::StorePlaces places(analysis);
   Instances result;
   result.callers = callers_of(analysis, report, nodes);
   const expert::WaitResults& waits = analysis.waits();
   const auto& causes = analysis.root_causes();
   std::size_t number = 0;  // of the instance among those with chains
   const auto add = [&](const expert::Instance& found) {
-    result.instances.push_back(as_instance(analysis, places, found, nodes));
+    result.instances.push_back(as_instance(analysis, found, nodes));
     if (!causes) return;
-    result.instances.back().chain = steps_of(analysis, places, causes->asked[number], nodes);
+    result.instances.back().chain = steps_of(analysis, causes->asked[number], nodes);
   };
   for (const expert::Instance& found : waits.worst) {
     add(found);
@@ -195,7 +193,7 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
   std::stable_sort(result.instances.begin(), result.instances.end(),
                    [](const Instance& a, const Instance& b) { return a.seconds > b.seconds; });
   for (const expert::LastCallGroup& group : expert::last_call_groups(analysis.last_calls())) {
-    expert::LastCallWords words = expert::last_call_parts(analysis, places, group);
+    expert::LastCallWords words = expert::last_call_parts(analysis, group);
     result.last_calls.push_back({std::move(words.who), std::move(words.does), std::move(words.call),
                                  std::move(words.times), std::move(words.awaits),
                                  nodes[group.calls.front()->call_path]});
@@ -212,15 +210,14 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
   if (causes) {
     for (const expert::RootCause& cause : causes->causes) {
       if (result.causes.size() == kCauses) break;
-      CauseLine line{expert::cause_words(analysis, places, cause),
-                     expert::effect_words(analysis, places, cause),
-                     expert::chain_words(analysis, places, cause.chain),
-                     expert::function_advice(analysis, places, cause)};
+      CauseLine line{expert::cause_words(analysis, cause), expert::effect_words(analysis, cause),
+                     expert::chain_words(analysis, cause.chain),
+                     expert::function_advice(analysis, cause)};
       line.seconds = cause.seconds;
       line.call_node = node_of(cause.place);
       line.before = node_of(cause.stretch.before);
       line.after = node_of(cause.stretch.after);
-      line.chain = steps_of(analysis, places, cause.chain, nodes);
+      line.chain = steps_of(analysis, cause.chain, nodes);
       if (!cause.sampled.empty()) {
         const Definitions& definitions = analysis.definitions();
         const CallSiteDef* site = definitions.call_sites.find(cause.sampled.front().site);
@@ -243,8 +240,7 @@ Instances instances_of(const expert::Report& analysis, const cube::Report& repor
     for (std::size_t p = 0; p < std::min(partners.size(), kPartners); ++p) {
       const expert::Partner& partner = partners[p];
       result.partners.push_back({std::string(expert::all_metrics()[metric].name), node,
-                                 partner.location,
-                                 expert::call_name(analysis, places, partner.call_path),
+                                 partner.location, expert::call_name(analysis, partner.call_path),
                                  partner.at_exit, partner.waited.seconds()});
     }
   }

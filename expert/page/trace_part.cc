@@ -8,7 +8,6 @@
 #include "expert/findings/last_call_words.h"
 #include "expert/page/instances.h"
 #include "expert/page/trace_view.h"
-#include "expert/profile/store_places.h"
 
 namespace kojak::html {
 namespace {
@@ -17,10 +16,9 @@ constexpr std::size_t kLongestText = 480'000'000;
 
 // Where windows and communicators were created, as far as the analysis knows.
 void name_sites(const expert::Report& analysis, TraceContent& content) {
-  const expert::StorePlaces places(analysis);
   const auto site = [&](const auto& created, std::uint32_t id) {
     const auto call = created.find(id);
-    const std::size_t path = call == created.end() ? expert::kNone : places.call_path(call->second);
+    const std::size_t path = call == created.end() ? expert::kNone : analysis.path_at(call->second);
     return path == expert::kNone
                ? std::string()
                : expert::site_name(analysis.definitions(), analysis.program_site(path));
@@ -51,11 +49,10 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
     part.further_causes = causes->causes.size() - part.causes.size();
     part.waits = causes->waits;
   }
-  const expert::StorePlaces places(analysis);
   for (const expert::Deadlock& deadlock : analysis.last_calls().deadlocks) {
-    part.deadlocks.push_back(expert::deadlock_words(analysis, places, deadlock));
+    part.deadlocks.push_back(expert::deadlock_words(analysis, deadlock));
   }
-  if (std::string words = expert::verdict_words(analysis, places); !words.empty()) {
+  if (std::string words = expert::verdict_words(analysis); !words.empty()) {
     part.deadlocks.push_back(std::move(words));
   }
   if (const std::string* folders =

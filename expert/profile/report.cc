@@ -49,6 +49,7 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
   add_metrics(metrics);
   order_call_paths(call_paths, metrics);
   order_system();
+  note_places();
   totals_.assign(metrics_.size(), 0);
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
     Amount total = 0;
@@ -58,6 +59,19 @@ Report::Report(const Definitions& definitions, std::vector<LocationId> locations
     }
     totals_[m] = severities_.value(metrics_[m].own.front(), total);
   }
+}
+
+void Report::note_places() {
+  const auto note = [](std::vector<std::size_t>& places, std::uint32_t index, std::size_t at) {
+    if (index >= places.size()) places.resize(index + std::size_t{1}, kNone);
+    places[index] = at;
+  };
+  for (std::size_t c = 0; c < call_paths_.size(); ++c) {
+    if (call_paths_[c].index != kOnlyNamed) note(paths_at_, call_paths_[c].index, c);
+    for (const CallPathIndex index : call_paths_[c].also) note(paths_at_, index, c);
+  }
+  for (std::size_t t = 0; t < threads(); ++t) note(threads_at_, thread_column(t), t);
+  for (std::size_t m = 0; m < metrics_.size(); ++m) note(metrics_at_, metrics_[m].own.front(), m);
 }
 
 void Report::add_metrics(const std::vector<ReportMetric>& metrics) {

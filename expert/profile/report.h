@@ -105,19 +105,23 @@ class Report {
   const std::vector<CallPathNode>& call_paths() const { return call_paths_; }
   const std::vector<MachineNode>& machines() const { return machines_; }
   const std::vector<Finding>& findings() const { return findings_; }
-  // The most severe instances, and for whom calls waited; places are those of the analysis
-  // (StorePlaces).
+  // The most severe instances, and for whom calls waited. Call paths, locations and metrics have
+  // the analysis' numbers, here and in what follows: path_at(), thread_at(), metric_at().
   const WaitResults& waits() const { return waits_; }
-  // Where processes stood that were ended from outside; places as in waits().
+  // Where processes stood that were ended from outside.
   const LastCalls& last_calls() const { return last_calls_; }
-  // Who made the others wait, if the analysis was asked for it; places as in waits().
+  // Who made the others wait, if the analysis was asked for it.
   const std::optional<RootCauses>& root_causes() const { return root_causes_; }
-  // Whether the threads had a processor, if the trace tells; places as in waits().
+  // Whether the threads had a processor, if the trace tells.
   const ProcessorUse& processors() const { return processors_; }
-  // Tasks of OpenMP, by where they come from; places as in waits().
+  // Tasks of OpenMP, by where they come from.
   const std::vector<CreatedTasks>& tasks() const { return tasks_; }
-  // Calls that returned an error; places as in waits().
+  // Calls that returned an error.
   const std::vector<FailedCalls>& failed_calls() const { return failed_calls_; }
+  // Where the analysis' numbers stand in the report's lists; kNone: it does not show them.
+  std::size_t path_at(CallPathIndex index) const { return in(paths_at_, index); }
+  std::size_t thread_at(LocationIndex index) const { return in(threads_at_, index); }
+  std::size_t metric_at(MetricIndex index) const { return in(metrics_at_, index); }
   // Threads in the order of the report; each one's location, and the way back.
   std::size_t threads() const { return thread_locations_.size(); }
   LocationId thread_location(std::size_t thread) const {
@@ -156,6 +160,10 @@ class Report {
   CallSiteId program_site(std::size_t call_path) const;
 
  private:
+  static std::size_t in(const std::vector<std::size_t>& places, std::uint32_t index) {
+    return index < places.size() ? places[index] : kNone;
+  }
+  void note_places();
   void add_row(std::size_t metric, CallPathIndex call_path) const;
   void sum_row(std::size_t metric, std::size_t call_path) const;
   void add_metrics(const std::vector<ReportMetric>& metrics);
@@ -180,6 +188,7 @@ class Report {
   std::vector<MachineNode> machines_;
   std::vector<LocationIndex> thread_locations_;  // column of each thread in the severity store
   std::map<LocationId, std::size_t> threads_by_location_;
+  std::vector<std::size_t> paths_at_, threads_at_, metrics_at_;
   std::vector<std::string> thread_names_;
   SeverityStore severities_;
   mutable std::vector<Amount> sums_;  // kept for its memory only: a row by location

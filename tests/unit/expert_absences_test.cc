@@ -18,7 +18,6 @@ struct AbsencesFound {
   std::vector<std::byte> bytes;
   std::optional<earl::Trace> trace;
   std::optional<Report> report;
-  std::optional<StorePlaces> places;
 
   explicit AbsencesFound(const std::string& text) {
     auto made = text_to_trace(text, "text");
@@ -26,7 +25,6 @@ struct AbsencesFound {
     bytes = std::move(*made);
     trace.emplace(std::move(*earl::Trace::from(memory_source(bytes.data(), bytes.size()), "text")));
     report.emplace(analyse(*trace));
-    places.emplace(*report);
   }
   std::vector<const Instance*> of(MetricIndex metric) const {
     std::vector<const Instance*> found;
@@ -36,7 +34,7 @@ struct AbsencesFound {
     return found;
   }
   std::string until(const Partner& p) const {
-    return ending(*report, *places, p.location, p.call_path, p.at_exit);
+    return ending(*report, p.location, p.call_path, p.at_exit);
   }
 };
 

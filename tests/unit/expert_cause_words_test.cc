@@ -83,7 +83,7 @@ class CalledRun {
 };
 
 std::string said_of(const Report& report, std::size_t cause) {
-  return cause_words(report, StorePlaces(report), report.root_causes()->causes.at(cause));
+  return cause_words(report, report.root_causes()->causes.at(cause));
 }
 
 // The node above that of a stretch.
@@ -124,10 +124,9 @@ TEST(CauseWords, WhereCallsAreIsNotWhatComputes) {
       "rank 2 computes 2.000 s longer between halo.c:12 (in swap) and halo.c:18 (in residual)");
   EXPECT_EQ(said_of(report, 2),
             "rank 0 computes 1.000 s longer in main, between halo.c:30 and halo.c:31");
-  const StorePlaces places(report);
-  EXPECT_FALSE(function_advice(report, places, report.root_causes()->causes[0]).empty());
-  EXPECT_FALSE(function_advice(report, places, report.root_causes()->causes[1]).empty());
-  EXPECT_TRUE(function_advice(report, places, report.root_causes()->causes[2]).empty());
+  EXPECT_FALSE(function_advice(report, report.root_causes()->causes[0]).empty());
+  EXPECT_FALSE(function_advice(report, report.root_causes()->causes[1]).empty());
+  EXPECT_TRUE(function_advice(report, report.root_causes()->causes[2]).empty());
   EXPECT_NE(summary_of(report).find("--sample"), std::string::npos) << summary_of(report);
   // In the tree: below the function that both calls are in, else below what encloses both.
   EXPECT_EQ(node_above(report, "between MPI_Barrier halo.c:14 and MPI_Barrier halo.c:12"), "swap");
@@ -180,10 +179,8 @@ TEST(CauseWords, TheProgramComputesBetweenItsCallsOfALibrary) {
   EXPECT_NEAR(report.root_causes()->waits, 2 * (3 + 2 + 1), 1e-9);
   EXPECT_EQ(node_above(report, "between sync halo.c:50 and sync halo.c:52"), "main");
   // A call within is named by both.
-  const StorePlaces places(report);
   const Waiter& waiter = report.waits().worst.front().waiters.front();
-  EXPECT_EQ(call_name(report, places, waiter.ended_by.call_path),
-            "MPI_Allreduce in get at halo.c:54");
+  EXPECT_EQ(call_name(report, waiter.ended_by.call_path), "MPI_Allreduce in get at halo.c:54");
 }
 
 // The same where the trace has the function that computes from 3 on: rank 1 is in relax until 7,

@@ -148,12 +148,11 @@ class CauseScript {
     const Report report = analyse_script(definitions_ + in_order_of_time(lines_), trace, options);
     EXPECT_FALSE(any_suspect(report.findings())) << suspects(report.findings());
     Found found{*report.root_causes(), efficiency_of(report)};
-    const StorePlaces places(report);
     double sum = found.causes.unexplained;
     for (const RootCause& c : found.causes.causes) {
-      found.words.push_back(cause_words(report, places, c));
-      found.effects.push_back(effect_words(report, places, c));
-      found.chains.push_back(chain_words(report, places, c.chain));
+      found.words.push_back(cause_words(report, c));
+      found.effects.push_back(effect_words(report, c));
+      found.chains.push_back(chain_words(report, c.chain));
       sum += c.seconds;
     }
     std::ostringstream summary, instances;
@@ -179,7 +178,7 @@ class CauseScript {
     }
     found.worst = report.waits().worst.size() + report.waits().of_places.size();
     for (const Chain& c : found.causes.asked) {
-      found.asked.push_back(chain_words(report, places, c));
+      found.asked.push_back(chain_words(report, c));
     }
     EXPECT_NEAR(sum, found.causes.waits,
                 1e-9);  // whatever waits has a cause, or is said to have none

@@ -61,7 +61,7 @@ class CountedRun {
     report_.emplace(analyse_script(text.str(), trace_, options));
   }
   const RootCause& cause() const { return report_->root_causes()->causes.front(); }
-  std::string effect() const { return effect_words(*report_, StorePlaces(*report_), cause()); }
+  std::string effect() const { return effect_words(*report_, cause()); }
   // Behind what every cause says.
   std::string counters() const {
     const std::string words = effect();

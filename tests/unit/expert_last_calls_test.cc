@@ -356,9 +356,8 @@ TEST(LastCalls, TheTimeOfADeadlockIsWaiting) {
   const RootCauses& causes = *report.root_causes();
   EXPECT_NEAR(causes.waits, 20, 1e-9);
   EXPECT_NEAR(causes.causes.at(0).seconds, 20, 1e-9);
-  const StorePlaces places(report);
-  EXPECT_EQ(cause_words(report, places, causes.causes[0]), "the deadlock of ranks 0 and 1");
-  EXPECT_EQ(effect_words(report, places, causes.causes[0]),
+  EXPECT_EQ(cause_words(report, causes.causes[0]), "the deadlock of ranks 0 and 1");
+  EXPECT_EQ(effect_words(report, causes.causes[0]),
             "they and rank 2 behind it wait 20.000 s until the run was ended (Late Sender 14.000 "
             "s, Wait at Barrier "
             "6.000 s)");

@@ -204,10 +204,8 @@ TEST(Operations, WindowsAreNotMixed) {
   EXPECT_EQ(object_name(waits.worst[1].operation), "window 0");
   EXPECT_EQ(waits.worst[1].waiting.seconds(), 2);  // 3 - 1
   EXPECT_EQ(waits.worst[1].waiters[0].ended_by.location, 1u);
-  const StorePlaces places(report);
   const Partner by = partners_of(waits.worst[0])[0];
-  EXPECT_EQ(ending(report, places, by.location, by.call_path, by.at_exit),
-            "rank 3 enters MPI_Win_fence");
+  EXPECT_EQ(ending(report, by.location, by.call_path, by.at_exit), "rank 3 enters MPI_Win_fence");
 }
 
 // A watcher sees the same calls as an analysis without one, and changes nothing.

@@ -6,7 +6,6 @@
 
 #include "expert/findings/processor_words.h"
 #include "expert/output/terminal.h"
-#include "expert/profile/store_places.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
@@ -154,8 +153,7 @@ TEST(Processors, AreNamedBesideAWait) {
   const std::size_t barrier = report.find_metric("mpi_barrier_wait");
   ASSERT_NE(barrier, kNone);
   for (const Instance& i : report.waits().worst) {
-    if (report.metrics()[StorePlaces(report).metric(i.metric)].metric.name != "mpi_barrier_wait")
-      continue;
+    if (report.metrics()[report.metric_at(i.metric)].metric.name != "mpi_barrier_wait") continue;
     if (i.waiting.seconds() != 1) continue;
     EXPECT_NEAR(i.without_processor, 0.5, 1e-9);
     return;

@@ -85,7 +85,7 @@ class SampledRun {
   std::string function(const SampledPlace& place) const {
     return report_->region_name(report_->definitions().call_sites.find(place.site)->left);
   }
-  std::string words() const { return cause_words(*report_, StorePlaces(*report_), cause()); }
+  std::string words() const { return cause_words(*report_, cause()); }
   // By thread, of the call path of that name.
   std::vector<double> samples(const std::string& region) const {
     std::vector<double> sum(report_->threads()), row(report_->threads());

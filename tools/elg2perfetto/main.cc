@@ -238,7 +238,6 @@ void write_waits(const expert::Report& report, exporting::Clock& clock, ViewerFi
   std::stable_sort(instances.begin(), instances.end(), [](const auto* a, const auto* b) {
     return std::pair(a->metric, a->begin) < std::pair(b->metric, b->begin);
   });
-  const expert::StorePlaces places(report);
   TrackId waits = 0;
   struct Lane {
     TrackId track;
@@ -260,14 +259,12 @@ void write_waits(const expert::Report& report, exporting::Clock& clock, ViewerFi
     std::vector<ViewerFile::Text> texts{
         {"waiting, all processes", fixed(i.waiting.seconds(), 6) + " s"}};
     const expert::Waiter& worst = i.waiters.front();
-    texts.push_back({"where", expert::call_name(report, places, worst.call_path)});
+    texts.push_back({"where", expert::call_name(report, worst.call_path)});
     if (const auto partners = expert::partners_of(i); !partners.empty()) {
       const expert::Partner& p = partners.front();
-      texts.push_back(
-          {"until", expert::ending(report, places, p.location, p.call_path, p.at_exit)});
+      texts.push_back({"until", expert::ending(report, p.location, p.call_path, p.at_exit)});
     }
-    if (const std::string object = expert::object_words(report, places, i.operation);
-        !object.empty()) {
+    if (const std::string object = expert::object_words(report, i.operation); !object.empty()) {
       texts.push_back({"object", object});
     }
     out.slice(lane->track, clock(i.begin), clock(i.end), title, texts);
