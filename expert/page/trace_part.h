@@ -17,6 +17,7 @@
 #include "expert/page/page.h"
 #include "expert/page/trace_reader.h"
 #include "expert/profile/model.h"
+#include "expert/profile/report.h"
 
 namespace kojak::html {
 
