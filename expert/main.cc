@@ -10,7 +10,6 @@
 #include "epilog/format/text/printable.h"
 #include "epilog/format/text/xml_text.h"
 #include "expert/analysis.h"
-#include "expert/cube/reader.h"
 #include "expert/cube/writer.h"
 #include "expert/findings/report_metrics.h"
 #include "expert/findings/trace_findings.h"
@@ -23,6 +22,7 @@
 #include "expert/page/source_lines.h"
 #include "expert/page/trace_part.h"
 #include "expert/patterns/catalogue.h"
+#include "expert/profile/from_analysis.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/compression.h"
 #include "tools/cli/table.h"
@@ -95,18 +95,21 @@ std::string describe(const earl::Trace& trace, const expert::Report& report) {
 // The report as a page with timeline: what the analysis and its watcher found. `source_of`: the
 // trace, if lines of source are to be shown.
 Status write_html(const expert::Report& analysis, html::TimelineReader& timeline,
-                  const std::string& report, const std::string& source_of,
-                  const std::string& output) {
-  const Result<cube::Report> cube = cube::read_report(report);
-  if (!cube) return cube.error();
+                  const std::string& report, const std::string& doc_url,
+                  const std::string& source_of, const std::string& output) {
+  cube::Report profile = expert::profile_of(analysis);
+  expert::add_severities(analysis, profile);
+  profile.file = report;
+  profile.mirrors = {doc_url};
   html::PageOptions page;
   page.version = KOJAK_VERSION;
   page.catalogue = expert::all_metrics();
-  const html::TracePart part = html::trace_part(analysis, timeline.finish(), *cube, page.max_bytes);
+  const html::TracePart part =
+      html::trace_part(analysis, timeline.finish(), profile, page.max_bytes);
   part.add_to(page);
   page.source = html::source_search(source_of);
   for (const std::string& text : part.packed.omitted) cli::print_note("timeline: " + text);
-  return html::write_page(*cube, page, output);
+  return html::write_page(profile, page, output);
 }
 
 // What the analysis is asked for beside the report.
@@ -180,7 +183,7 @@ ExitCode run(const po::variables_map& options) {
       options.count("html") != 0 ? options["html"].as<std::string>() : std::string();
   const bool no_source = options.count("no-source") != 0;
   if (!html.empty() && (output == "-" || html == "-")) {
-    return cli::usage_error("--html needs files: the report is read again, for the page");
+    return cli::usage_error("--html needs files: the page names the report");
   }
   const std::string json =
       options.count("json") != 0 ? options["json"].as<std::string>() : std::string();
@@ -251,10 +254,8 @@ ExitCode run(const po::variables_map& options) {
   const std::string doc_url =
       options.count("doc-url") != 0 ? options["doc-url"].as<std::string>() : documentation_url();
   const bool cube = wrote(expert::write_cube(report, output, {.doc_url = doc_url}));
-  // The page is made from the report.
-  const bool page =
-      cube && !html.empty() &&
-      wrote(write_html(report, *timeline, output, no_source ? "" : reading.beside(), html));
+  const bool page = !html.empty() && wrote(write_html(report, *timeline, output, doc_url,
+                                                      no_source ? "" : reading.beside(), html));
   expert::JsonInput results;
   results.trace = input;
   results.events = trace->events_read();

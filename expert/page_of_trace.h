@@ -11,9 +11,15 @@
 
 namespace kojak::html {
 
-// Beside the report of the same run. `max_bytes`: of the page.
-Result<TracePart> read_trace_part(const std::string& path, const cube::Report& report,
-                                  std::size_t max_bytes,
-                                  const std::function<void(std::uint64_t events)>& progress = {});
+struct PageOfTrace {
+  cube::Report report;  // the analysis'
+  TracePart part;       // what the trace adds to it
+};
+
+// For `report`, of the same run: it says what the page is called, and whether it is about causes.
+// `max_bytes`: of the page.
+Result<PageOfTrace> read_page_of_trace(
+    const std::string& path, const cube::Report& report, std::size_t max_bytes,
+    const std::function<void(std::uint64_t events)>& progress = {});
 
 }  // namespace kojak::html

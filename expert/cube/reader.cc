@@ -164,6 +164,7 @@ void Parser::start_call_node() {
   node.region = lookup(regions_, number("calleeId", true), "region");
   node.line = number("line", false);
   node.module = attribute("mod");
+  node.has_site = node.line >= 0 || !node.module.empty();
   call_node_ = report_.call_nodes.size();
   report_.call_nodes.push_back(std::move(node));
 }

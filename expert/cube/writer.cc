@@ -7,12 +7,12 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "epilog/format/text/xml_text.h"
 #include "expert/cube/output.h"
-#include "expert/profile/run_facts.h"
-#include "expert/profile/unite_twins.h"
+#include "expert/profile/from_analysis.h"
 
 namespace kojak::expert {
 namespace {
@@ -107,207 +107,135 @@ class Xml {
   bool failed_ = false;
 };
 
-const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::kSeconds:
-      return "sec";
-    case Unit::kOccurrences:
-      return "occ";
-    case Unit::kBytes:
-      return "bytes";
+// The elements of a tree that are open, each inside the one before.
+class OpenNodes {
+ public:
+  explicit OpenNodes(Xml& out) : out_(out) {}
+  // Before the next node of the tree.
+  void close_to(std::size_t parent) {
+    while (!nodes_.empty() && nodes_.back() != parent) close_last();
   }
-  return "";
-}
+  void opened(std::size_t node) { nodes_.push_back(node); }
+  void close_all() {
+    while (!nodes_.empty()) close_last();
+  }
 
-std::string line_number(Line line) {
-  return is_absent(line) ? "-1" : std::to_string(raw(line));
-}
+ private:
+  void close_last() {
+    out_.close();
+    nodes_.pop_back();
+  }
+  Xml& out_;
+  std::vector<std::size_t> nodes_;
+};
 
-// Closes as many elements as needed to go from depth `from` (of an open element) to `to`.
-void close_to(Xml& out, unsigned open, unsigned depth) {
-  for (; open > depth; --open) out.close();
-}
-
-void write_metrics(Xml& out, const Report& report) {
+void write_metrics(Xml& out, const cube::Report& report) {
   out.open("metrics");
-  unsigned open = 0;
-  std::size_t id = 0;
-  for (const MetricNode& node : report.metrics()) {
-    close_to(out, open, node.depth);
-    const Metric& metric = node.metric;
+  OpenNodes open(out);
+  for (std::size_t m = 0; m < report.metrics.size(); ++m) {
+    const cube::Metric& metric = report.metrics[m];
+    open.close_to(metric.parent);
     out.open("metric");
-    out.attribute("id", id++);
+    out.attribute("id", m);
     out.text("disp_name", metric.title);
     out.text("uniq_name", metric.name);
-    out.text("dtype", metric.unit == Unit::kSeconds || metric.fractions ? "FLOAT" : "INTEGER");
-    out.text("uom", unit_name(metric.unit));
-    out.text("url", "@mirror@patterns.html#" + std::string(metric.name));
-    std::string description(metric.summary);
-    if (!node.remark.empty()) description += ' ' + node.remark;
-    out.text("descr", description);
-    open = node.depth + 1;
+    out.text("dtype", metric.type);
+    out.text("uom", metric.unit);
+    out.text("url", metric.url);
+    out.text("descr", metric.description);
+    open.opened(m);
   }
-  close_to(out, open, 0);
+  open.close_all();
   out.close();
 }
 
-void write_nothing(Xml& out) {
-  out.open("region");
-  out.attribute("id", std::uint64_t{0});
-  out.attribute("mod", std::string());
-  out.attribute("begin", std::string("-1"));
-  out.attribute("end", std::string("-1"));
-  out.text("name", "(nothing was recorded)");
-  out.text("url", "");
-  out.text("descr", "the trace holds no call of any function");
-  out.close();
-  out.open("cnode");
-  out.attribute("id", std::uint64_t{0});
-  out.attribute("calleeId", std::uint64_t{0});
-  out.close();
-}
-
-void write_program(Xml& out, const Report& report) {
-  const Definitions& definitions = report.definitions();
+void write_program(Xml& out, const cube::Report& report) {
   out.open("program");
-  // Only the regions that were entered, in the order of their identifiers.
-  std::map<RegionId, std::size_t> ids;
-  for (const CallPathNode& node : report.call_paths()) ids.emplace(node.region, 0);
-  std::size_t id = 0;
-  for (auto& [region, number] : ids) {
-    number = id++;
-    const RegionDef* def = definitions.regions.find(region);
-    const RegionIdentity identity = identity_of(definitions, region, report.region_name(region));
+  for (std::size_t r = 0; r < report.regions.size(); ++r) {
+    const cube::Region& region = report.regions[r];
     out.open("region");
-    out.attribute("id", number);
-    out.attribute("mod", identity.module);
-    out.attribute("begin", line_number(identity.begin));
-    out.attribute("end", line_number(identity.end));
-    out.text("name", identity.name);
-    out.text("url", "");
-    out.text("descr", def != nullptr              ? def->description
-                      : report.is_stretch(region) ? "what its caller computes between two calls"
-                                                  : "");
+    out.attribute("id", r);
+    out.attribute("mod", region.module);
+    out.attribute("begin", std::to_string(region.begin));
+    out.attribute("end", std::to_string(region.end));
+    out.text("name", region.name);
+    out.text("url", region.url);
+    out.text("descr", region.description);
     out.close();
   }
-  // A program has a function at least, or CUBE does not read it.
-  if (report.call_paths().empty()) write_nothing(out);
-  unsigned open = 0;
-  id = 0;
-  for (const CallPathNode& node : report.call_paths()) {
-    close_to(out, open, node.depth);
+  OpenNodes open(out);
+  for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+    const cube::CallNode& node = report.call_nodes[c];
+    open.close_to(node.parent);
     out.open("cnode");
-    out.attribute("id", id++);
-    out.attribute("calleeId", ids[node.region]);
-    const CallSiteDef* site =
-        is_absent(node.site) ? nullptr : definitions.call_sites.find(node.site);
-    if (site != nullptr) {
-      const std::string* file = definitions.files.find(site->file);
-      out.attribute("line", line_number(site->line));
-      out.attribute("mod", file != nullptr ? *file : "");
+    out.attribute("id", c);
+    out.attribute("calleeId", node.region);
+    if (node.has_site) {
+      out.attribute("line", std::to_string(node.line));
+      out.attribute("mod", node.module);
     }
-    open = node.depth + 1;
+    open.opened(c);
   }
-  close_to(out, open, 0);
+  open.close_all();
   out.close();
 }
 
-// CUBE refuses a file with a place outside of its grid.
-bool within(const std::vector<std::uint32_t>& coord, const std::vector<std::uint32_t>& size) {
-  return std::equal(coord.begin(), coord.end(), size.begin(), size.end(), std::less<>());
-}
-
-void write_topologies(Xml& out, const Report& report) {
+void write_topologies(Xml& out, const cube::Report& report) {
   out.open("topologies");
-  report.definitions().topologies.for_each([&](TopologyId, const TopologyDef& topology) {
-    std::vector<std::pair<std::size_t, const std::vector<std::uint32_t>*>> coords;
-    for (const auto& [location, coord] : topology.coords) {
-      const std::size_t thread = report.thread_of(location);
-      if (thread != kNone && within(coord, topology.size)) coords.emplace_back(thread, &coord);
-    }
-    if (topology.size.empty() || coords.empty()) return;
-    std::sort(coords.begin(), coords.end());
+  for (const cube::Topology& topology : report.topologies) {
     out.open("cart");
-    out.attribute("ndims", topology.size.size());
-    for (std::size_t d = 0; d < topology.size.size(); ++d) {
+    out.attribute("ndims", topology.dimensions.size());
+    for (const cube::Topology::Dimension& dimension : topology.dimensions) {
       out.open("dim");
-      out.attribute("size", topology.size[d]);
-      out.attribute(
-          "periodic",
-          std::string(d < topology.periodic.size() && topology.periodic[d] ? "true" : "false"));
+      out.attribute("size", std::to_string(dimension.size));
+      out.attribute("periodic", std::string(dimension.periodic ? "true" : "false"));
       out.close_short();
     }
-    for (const auto& [thread, coord] : coords) {
+    for (const cube::Topology::Point& point : topology.points) {
       std::string text;
-      for (const std::uint32_t c : *coord) {
+      for (const long c : point.coordinates) {
         if (!text.empty()) text += ' ';
         text += std::to_string(c);
       }
       out.open("coord");
-      out.attribute("thrdId", thread);
+      out.attribute("thrdId", report.system[point.system_node].location);
       out.raw(text);
       out.close();
     }
     out.close();
-  });
+  }
   out.close();
 }
 
-// The same for a trace without locations: a system has a thread at least.
-void write_no_thread(Xml& out) {
+void write_system(Xml& out, const cube::Report& report) {
   constexpr const char* kLevels[] = {"machine", "node", "process", "thread"};
-  for (const std::string level : kLevels) {
-    out.open(level.c_str());
-    out.attribute("Id", std::uint64_t{0});
-    out.text("name", "(nothing was recorded)");
-    if (level == "process" || level == "thread") out.text("rank", "0");
-  }
-  for (std::size_t i = 0; i < std::size(kLevels); ++i) out.close();
-}
-
-void write_system(Xml& out, const Report& report) {
+  std::size_t numbers[4] = {};
   out.open("system");
-  if (report.machines().empty()) write_no_thread(out);
-  std::size_t machine_id = 0, node_id = 0, process_id = 0, thread_id = 0;
-  for (const MachineNode& machine : report.machines()) {
-    out.open("machine");
-    out.attribute("Id", machine_id++);
-    out.text("name", machine.name);
-    for (const HostNode& node : machine.nodes) {
-      out.open("node");
-      out.attribute("Id", node_id++);
-      out.text("name", node.name);
-      for (const ProcessNode& process : node.processes) {
-        out.open("process");
-        out.attribute("Id", process_id++);
-        out.text("name", process.name);
-        out.text("rank", std::to_string(process.rank));
-        for (const ThreadNode& thread : process.threads) {
-          out.open("thread");
-          out.attribute("Id", thread_id++);
-          out.text("name", thread.name);
-          out.text("rank", std::to_string(thread.number));
-          out.close();
-        }
-        out.close();
-      }
-      out.close();
-    }
-    out.close();
+  OpenNodes open(out);
+  for (std::size_t n = 0; n < report.system.size(); ++n) {
+    const cube::SystemNode& node = report.system[n];
+    const auto level = static_cast<std::size_t>(node.kind);
+    open.close_to(node.parent);
+    out.open(kLevels[level]);
+    out.attribute("Id", numbers[level]++);
+    out.text("name", node.name);
+    if (node.kind >= cube::SystemKind::kProcess) out.text("rank", std::to_string(node.rank));
+    open.opened(n);
   }
+  open.close_all();
   write_topologies(out, report);
   out.close();
 }
 
-void write_severities(Xml& out, const Report& report) {
+void write_severities(Xml& out, const cube::Report& report, const Report& analysis) {
   out.open("severity");
-  std::vector<double> values(report.threads());
+  std::vector<double> values(report.locations());
   std::string lines;
-  for (std::size_t m = 0; m < report.metrics().size() && !out.failed(); ++m) {
+  for (std::size_t m = 0; m < report.metrics.size() && !out.failed(); ++m) {
     out.open("matrix");
     out.attribute("metricId", m);
-    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-      if (!report.row(m, c, values)) continue;
+    for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+      if (!profile_row(analysis, m, c, values)) continue;
       out.open("row");
       out.attribute("cnodeId", c);
       lines = "\n";
@@ -323,63 +251,52 @@ void write_severities(Xml& out, const Report& report) {
   out.close();
 }
 
-void write_document(Xml& out, const Report& report, const CubeOptions& options) {
+void write_document(Xml& out, const cube::Report& report, const Report& analysis) {
   out.open("cube");
   out.attribute("version", std::string("3.0"));
-  out.open("attr");
-  out.attribute("key", std::string("CUBE_CT_AGGR"));
-  out.attribute("value", std::string("SUM"));
-  out.close_short();
-  for (const auto& [name, value] : run_facts(report)) {
+  for (const auto& [key, value] : report.attributes) {
     out.open("attr");
-    out.attribute("key", kFactAttribute + name);
+    out.attribute("key", key);
     out.attribute("value", value);
     out.close_short();
   }
   out.open("doc");
   out.open("mirrors");
-  out.text("murl", options.doc_url);
+  for (const std::string& mirror : report.mirrors) out.text("murl", mirror);
   out.close();
   out.close();
   write_metrics(out, report);
   write_program(out, report);
   write_system(out, report);
-  write_severities(out, report);
+  write_severities(out, report, analysis);
   out.close();
   out.end();
 }
 
 // Whether two siblings are the same to CUBE, whose algebra would mix them up: the report is made so
 // that none are (unite_twins.h). Looks at what is written, not at what made it so.
-bool any_equal_siblings(const Report& report) {
-  const Definitions& definitions = report.definitions();
-  std::map<RegionId, std::size_t> regions;
-  std::map<RegionIdentity, std::size_t> identities;
-  std::set<std::tuple<std::size_t, std::size_t, std::string, Line>> seen;
-  for (const CallPathNode& node : report.call_paths()) {
-    const auto [region, fresh] = regions.try_emplace(node.region, identities.size());
-    if (fresh) {
-      const RegionIdentity identity =
-          identity_of(definitions, node.region, report.region_name(node.region));
-      region->second = identities.try_emplace(identity, region->second).first->second;
-    }
-    const CallSiteDef* site =
-        is_absent(node.site) ? nullptr : definitions.call_sites.find(node.site);
-    const std::string* file =
-        site == nullptr || is_absent(site->line) ? nullptr : definitions.files.find(site->file);
-    const bool first =
-        seen.emplace(node.parent, region->second, file != nullptr ? *file : std::string(),
-                     site != nullptr ? site->line : absent<Line>())
-            .second;
-    if (!first) return true;
+bool any_equal_siblings(const cube::Report& report) {
+  using Identity = std::tuple<std::string_view, std::string_view, long, long>;
+  std::map<Identity, std::size_t> identities;
+  std::vector<std::size_t> same;  // of each region the first that is the same to CUBE
+  for (const cube::Region& region : report.regions) {
+    const Identity identity{region.name, region.module, region.begin, region.end};
+    same.push_back(identities.try_emplace(identity, same.size()).first->second);
   }
-  return false;
+  std::set<std::tuple<std::size_t, std::size_t, std::string_view, long>> seen;
+  return std::any_of(
+      report.call_nodes.begin(), report.call_nodes.end(), [&](const cube::CallNode& node) {
+        const std::string_view file = node.line < 0 ? std::string_view() : node.module;
+        return !seen.emplace(node.parent, same[node.region], file, node.line).second;
+      });
 }
 
 }  // namespace
 
 Status write_cube(const Report& report, const std::string& path, const CubeOptions& options) {
-  if (any_equal_siblings(report)) {
+  cube::Report profile = profile_of(report);
+  profile.mirrors = {options.doc_url};
+  if (any_equal_siblings(profile)) {
     return Error{.code = ExitCode::kOutputFailed,
                  .file = path,
                  .offset = {},
@@ -410,7 +327,7 @@ Status write_cube(const Report& report, const std::string& path, const CubeOptio
       return no_memory();
     }
     Xml out(writer.get());
-    write_document(out, report, options);
+    write_document(out, profile, report);
     writer.reset();  // flushes
     if (!output->status()) {
       Error error = output->status().error();

@@ -1,15 +1,13 @@
 // The most severe instances of each pattern, and whom calls waited for, as a page lists them.
 //
 // Both come from an analysis of the report's trace: instances are operations, partners are what the
-// patterns knew when they computed the waiting. Places are the report's, found by their names where
-// it is not the analysis' own. Nothing fails; any thread.
+// patterns knew when they computed the waiting. Places are the report's. Nothing fails; any thread.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "expert/page/page.h"
-#include "expert/profile/model.h"
 #include "expert/profile/report.h"
 
 namespace kojak::html {
@@ -26,6 +24,6 @@ struct Instances {
   std::vector<std::size_t> nodes;
 };
 
-Instances instances_of(const expert::Report& analysis, const cube::Report& report);
+Instances instances_of(const expert::Report& analysis);
 
 }  // namespace kojak::html

@@ -35,7 +35,7 @@ void name_sites(const expert::Report& analysis, TraceContent& content) {
 
 TracePart trace_part(const expert::Report& analysis, TraceContent content,
                      const cube::Report& report, std::size_t max_bytes) {
-  Instances found = instances_of(analysis, report);
+  Instances found = instances_of(analysis);
   TracePart part;
   part.damage = content.damage;
   part.instances = std::move(found.instances);

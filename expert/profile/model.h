@@ -44,6 +44,7 @@ struct CallNode {
   std::size_t region = 0;  // index into Report::regions
   long line = -1;          // of the call, -1 if unknown
   std::string module;      // file of the call
+  bool has_site = false;   // something is said of where the call is
 };
 
 enum class SystemKind : std::uint8_t { kMachine, kNode, kProcess, kThread };

@@ -122,6 +122,7 @@ class Report {
   std::size_t path_at(CallPathIndex index) const { return in(paths_at_, index); }
   std::size_t thread_at(LocationIndex index) const { return in(threads_at_, index); }
   std::size_t metric_at(MetricIndex index) const { return in(metrics_at_, index); }
+  std::size_t numbered_paths() const { return paths_at_.size(); }
   // Threads in the order of the report; each one's location, and the way back.
   std::size_t threads() const { return thread_locations_.size(); }
   LocationId thread_location(std::size_t thread) const {

@@ -29,10 +29,10 @@ Instance worst(const std::string& text, int ranks, const std::string& metric) {
   const std::string path = test::write_file("cause.elg", "");
   const Status written = text_to_trace_file(text, path);
   EXPECT_TRUE(written) << written.error().message();
-  const Result<TracePart> part = read_trace_part(path, report_of(ranks), 1'000'000);
-  EXPECT_TRUE(part) << part.error().message();
-  if (part) {
-    for (const Instance& instance : part->instances) {
+  const Result<PageOfTrace> page = read_page_of_trace(path, report_of(ranks), 1'000'000);
+  EXPECT_TRUE(page) << page.error().message();
+  if (page) {
+    for (const Instance& instance : page->part.instances) {
       if (instance.metric == metric) return instance;
     }
   }
@@ -178,10 +178,10 @@ TEST(HtmlInstances, EachPlaceHasItsWorst) {
           "EXIT lid=1 time=303\nEXIT lid=0 time=304\nEXIT lid=1 time=304\n";
   const std::string path = test::write_file("places.elg", "");
   ASSERT_TRUE(text_to_trace_file(text, path));
-  const Result<TracePart> part = read_trace_part(path, report_of(2), 1'000'000);
-  ASSERT_TRUE(part) << part.error().message();
+  const Result<PageOfTrace> page = read_page_of_trace(path, report_of(2), 1'000'000);
+  ASSERT_TRUE(page) << page.error().message();
   std::vector<double> seconds;
-  for (const Instance& instance : part->instances) {
+  for (const Instance& instance : page->part.instances) {
     if (instance.metric == "mpi_latesender") seconds.push_back(instance.seconds);
   }
   // The ten longest, and the longest of the other place.
@@ -208,15 +208,10 @@ MPI_COLLEXIT lid=0 time=2
 EXIT lid=0 time=3
 )",
                                  path));
-  const std::string program = test::region(0, "main") + test::region(1, "MPI_Barrier") +
-                              "<cnode id=\"0\" calleeId=\"0\"><cnode id=\"1\" calleeId=\"1\" "
-                              "line=\"39\" mod=\"halo.c\"></cnode></cnode>";
-  const std::string text = test::report(test::metric(0, "time"), program, test::system_of(1), "");
-  const Result<cube::Report> report = cube::read_report(test::write_file("callers.cube", text));
-  ASSERT_TRUE(report) << report.error().message();
-  const Result<TracePart> part = read_trace_part(path, *report, 1'000'000);
-  ASSERT_TRUE(part) << part.error().message();
-  EXPECT_EQ(part->callers, (std::vector<std::string>{"", "exchange"}));
+  const Result<PageOfTrace> page = read_page_of_trace(path, report_of(1), 1'000'000);
+  ASSERT_TRUE(page) << page.error().message();
+  EXPECT_EQ(page->report.call_path(2), "main / exchange / MPI_Barrier");
+  EXPECT_TRUE(page->part.callers.empty());  // the tree tells them
 }
 
 // Waiting at a barrier of each of four ranks, on the only call path.

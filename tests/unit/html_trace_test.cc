@@ -252,7 +252,7 @@ TEST(HtmlTrace, ATraceOfAnotherRunIsRefused) {
   ASSERT_TRUE(text_to_trace_file(many_calls(3), path));
   cube::Report report;
   report.threads = {0, 0};  // two locations, and the trace has one
-  const Result<TracePart> part = read_trace_part(path, report, 1'000'000);
+  const Result<PageOfTrace> part = read_page_of_trace(path, report, 1'000'000);
   ASSERT_FALSE(part);
   EXPECT_EQ(part.error().code, ExitCode::kBadInput);
 }

@@ -36,7 +36,7 @@ ExitCode run_html(const cli::po::variables_map& values) {
   const std::string trace_path =
       values.count("trace") != 0 ? values["trace"].as<std::string>() : std::string();
   if (const auto refused = cli::overwrites({input, trace_path}, {output})) return *refused;
-  const Result<cube::Report> report = cube::read_report(input);
+  Result<cube::Report> report = cube::read_report(input);
   if (!report) return cli::failed(report.error());
   for (const std::string& warning : report->warnings)
     cli::print_warning(report->file + ": " + warning);
@@ -52,12 +52,13 @@ ExitCode run_html(const cli::po::variables_map& values) {
   bool suspect = false;
   if (!trace_path.empty()) {
     cli::Progress progress("reading the trace", 0);
-    Result<html::TracePart> part =
-        html::read_trace_part(trace_path, *report, options.max_bytes,
-                              [&](std::uint64_t events) { progress.update_now(events); });
+    Result<html::PageOfTrace> page =
+        html::read_page_of_trace(trace_path, *report, options.max_bytes,
+                                 [&](std::uint64_t events) { progress.update_now(events); });
     progress.finish();
-    if (!part) return cli::failed(part.error());
-    trace = std::move(*part);
+    if (!page) return cli::failed(page.error());
+    *report = std::move(page->report);
+    trace = std::move(page->part);
     if (trace.damage) cli::print_warning(trace.damage->message());
     suspect = cli::print_gaps(trace_path, trace.gaps) || trace.damage;
     trace.add_to(options);
