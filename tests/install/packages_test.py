@@ -319,6 +319,13 @@ class Version(unittest.TestCase):
         changes = (SOURCE / "docs/CHANGELOG.md").read_text()
         self.assertEqual(re.search(r"(?m)^## ([\d.]+)", changes).group(1), VERSION)
 
+    def test_says_its_changes_in_sixty_lines(self):
+        versions = re.split(r"(?m)^## ", (SOURCE / "docs/CHANGELOG.md").read_text())[1:]
+        self.assertGreaterEqual(len(versions), 2)
+        for version in versions:
+            lines = version.rstrip().count("\n") + 1
+            self.assertLessEqual(lines, 60, f"{version.split()[0]}: {lines} lines")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -16,12 +16,12 @@ class Kojak(CMakePackage):
     traces, and says which calls waited, for how long, and for whom."""
 
     homepage = "file://" + os.path.join(os.getcwd(), "README.md")
-    url = "file://" + os.path.join(os.getcwd(), "kojak-0.2.0.tar.gz")
+    url = "file://" + os.path.join(os.getcwd(), "kojak-0.3.0.tar.gz")
     manual_download = True
 
     license("BSD-3-Clause")
 
-    version("0.2.0")
+    version("0.3.0")
 
     variant("otf2", default=True, description="Build otf2elg and elg2otf2, for archives of Score-P")
     variant("python", default=False, description="Build the Python module earl")
