@@ -556,7 +556,7 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
       const Waiter& waiter = i.waiters[w];
       out << right(seconds(waiter.waiting.seconds()), 18) << "  "
           << report.thread_name(report.thread_at(waiter.location)) << '\n'
-          << path_line(report.call_path(waiter.call_path), style, 20);
+          << path_line(report, report.path_at(waiter.call_path), style, 20);
     }
     const std::uint64_t more = i.further + (i.waiters.size() - listed);
     if (more != 0) out << std::string(20, ' ') << "and " << more << " more\n";
@@ -600,7 +600,7 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
         << (f.locations.size() == 1 ? report.thread_name(report.thread_at(f.locations.front()))
                                     : std::to_string(f.locations.size()) + " processes or threads")
         << '\n';
-    out << path_line(report.call_path(f.call_path), style, 14);
+    out << path_line(report, report.path_at(f.call_path), style, 14);
     std::string worst = "worst: " + seconds(f.worst.waiting.value) + " s at " +
                         fixed(f.worst.enter.value, 6) + ", " +
                         report.thread_name(report.thread_at(f.worst.location));
