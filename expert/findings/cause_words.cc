@@ -9,6 +9,7 @@
 #include "epilog/format/text/counts.h"
 #include "expert/findings/last_call_words.h"
 #include "expert/findings/processor_words.h"
+#include "expert/findings/rules.h"
 #include "expert/findings/wait_words.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/sums/samples.h"
@@ -351,6 +352,31 @@ std::string chain_words(const Report& report, const Chain& chain) {
     default:
       return words + " is in " + call_name(report, chain.stretch.path);
   }
+}
+
+Statement cause_statement(const Report& report, const RootCause& cause) {
+  Statement said;
+  said.names(cause_words(report, cause)).words(": ");
+  said.names(effect_words(report, cause)).words(".");
+  return said;
+}
+
+std::vector<const RootCause*> listed_causes(const RootCauses& causes) {
+  constexpr std::size_t kMost = 10;
+  std::vector<const RootCause*> listed;
+  for (const RootCause& cause : causes.causes) {
+    const bool matters = cause.seconds >= kWorthACause * causes.waits ||
+                         cause.gain.value_or(0) >= kWorthACause * causes.path_length;
+    if (matters && listed.size() < kMost) listed.push_back(&cause);
+  }
+  return listed;
+}
+
+std::string share_words(const Report& report, const PathShare& share) {
+  const std::string words = stretch_name(report, share.stretch);
+  if (share.stretch.kind != Stretch::Kind::kCall) return words;
+  const Deadlock* const in = deadlock_at(report, share.location, share.stretch.path);
+  return in == nullptr ? words : words + ", the deadlock of " + rank_list(in->ranks);
 }
 
 }  // namespace kojak::expert

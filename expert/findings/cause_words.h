@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "expert/findings/statement.h"
 #include "expert/profile/report.h"
 
 namespace kojak::expert {
@@ -29,5 +30,13 @@ std::string pattern_words(const RootCause& cause);
 // "rank 5 waits for 4, 4 for 3, ... 2 more ..., 1 for 0, all in MPI_Recv at ring.c:7; 0 computes";
 // empty for a chain of less than two waits, which says nothing new.
 std::string chain_words(const Report& report, const Chain& chain);
+
+// Both: what it is, and what it makes the others wait.
+Statement cause_statement(const Report& report, const RootCause& cause);
+// What of all causes is worth a sentence: those that cost enough, of the waiting or of the run, at
+// most ten.
+std::vector<const RootCause*> listed_causes(const RootCauses& causes);
+// A share of the critical path: what is done there.
+std::string share_words(const Report& report, const PathShare& share);
 
 }  // namespace kojak::expert

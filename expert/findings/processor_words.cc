@@ -4,13 +4,13 @@
 #include <cstdio>
 
 #include "epilog/format/text/counts.h"
+#include "expert/findings/rules.h"
 
 namespace kojak::expert {
 namespace {
 
 constexpr std::size_t kMostWords = 200;  // on who shares processors
 
-constexpr double kWorthANote = 0.01, kWorthAWarning = 0.05;
 constexpr const char* kAdvice =
     "A wait for such a thread may tell of the machine and not of the program: give each process a "
     "processor of its own, end what else runs there, and measure again.";
@@ -51,7 +51,7 @@ void add_processor_findings(const ProcessorUse& use, std::vector<Finding>& found
                      "A late process may have had none (" + use.unknown + ")."});
   }
   const auto lacks = [](const ProcessorUse::Thread& t) {
-    return t.wanted > 0 && t.wanted >= kWorthANote * t.covered;
+    return t.wanted > 0 && t.wanted >= kProcessorNote * t.covered;
   };
   const auto count = std::count_if(use.threads.begin(), use.threads.end(), lacks);
   if (count == 0) return;
@@ -67,7 +67,7 @@ void add_processor_findings(const ProcessorUse& use, std::vector<Finding>& found
 
 std::string processor_warning(const Report& report) {
   const ProcessorUse& use = report.processors();
-  if (use.wanted() <= 0 || use.wanted() < kWorthAWarning * use.covered()) return "";
+  if (use.wanted() <= 0 || use.wanted() < kProcessorWarning * use.covered()) return "";
   const ProcessorUse::Thread& worst = *use.worst();
   return "Processors were missing: for " + share(use.wanted(), use.covered()) +
          " of their time the threads were ready to run and had none, " +
@@ -78,7 +78,7 @@ std::string processor_warning(const Report& report) {
 std::string without_processor(const Report& report, LocationIndex location) {
   for (const ProcessorUse::Thread& t : report.processors().threads) {
     if (t.location != location) continue;
-    if (t.wanted <= 0 || t.wanted < kWorthAWarning * t.covered) return "";
+    if (t.wanted <= 0 || t.wanted < kProcessorWarning * t.covered) return "";
     return report.thread_name(report.thread_at(location)) + " had no processor for " +
            share(t.wanted, t.covered) + " of its time";
   }

@@ -1,11 +1,8 @@
-// Long because all that the terminal shows stands here, a part after the other.
 #include "expert/output/terminal.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <ostream>
 #include <sstream>
 
@@ -14,19 +11,18 @@
 #include "expert/findings/cause_words.h"
 #include "expert/findings/failed_call_words.h"
 #include "expert/findings/last_call_words.h"
-#include "expert/findings/processor_words.h"
+#include "expert/findings/rules.h"
+#include "expert/findings/statement.h"
+#include "expert/findings/tasks.h"
 #include "expert/findings/wait_words.h"
+#include "expert/findings/waits.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"
-#include "expert/profile/run_time.h"
+#include "expert/profile/shares.h"
 #include "expert/sums/processors.h"
 
 namespace kojak::expert {
 namespace {
-
-// Below this share of all time, waiting is not worth a look; below the other one, not worth a line.
-constexpr double kWorthLooking = 0.01;
-constexpr double kWorthListing = 0.0005;
 
 std::string right(std::string text, std::size_t width) {
   return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
@@ -67,51 +63,23 @@ class Paint {
   bool on_;
 };
 
-// What shares are of (run_time.h), and of each metric the part that lies in it.
-struct Shares {
-  RunTime time;
-  std::vector<double> start;     // seconds of each metric that lie in it
-  std::vector<bool> other_tree;  // those of other trees, which may have some of the start or none
-
-  explicit Shares(const Report& report)
-      : time(RunTime::of([&](std::string_view name) {
-          const std::size_t m = report.find_metric(name);
-          return m == kNone ? 0.0 : report.total(m);
-        })),
-        start(report.metrics().size()),
-        other_tree(report.metrics().size()) {
-    const std::size_t all = report.find_metric(Time::kMetric.name);
-    for (std::size_t m = 0; m < other_tree.size(); ++m) {
-      const std::size_t parent = report.metrics()[m].parent;
-      other_tree[m] = parent == kNone ? m != all : other_tree[parent];
-    }
-    if (!(time.left_out > 0)) return;
-    for (const auto& [name, seconds] : {std::pair(InitExit::kMetric.name, time.mpi),
-                                        std::pair(ShmemInitExit::kMetric.name, time.shmem)}) {
-      for (std::size_t m = report.find_metric(name); m != kNone; m = report.metrics()[m].parent)
-        start[m] += seconds;
+// Names of the program may hold anything, and call paths are long.
+std::string text_of(const Statement& said, const SummaryStyle& style) {
+  std::string text;
+  for (const Piece& piece : said.pieces) {
+    switch (piece.is) {
+      case Piece::Is::kWords:
+        text += piece.text;
+        break;
+      case Piece::Is::kNames:
+        text += printable(piece.text);
+        break;
+      case Piece::Is::kCallPath:
+        text += printable_path(piece.text, style.width - 4);
+        break;
     }
   }
-  // Of a metric's total: without the start, if that is a part of it.
-  double part(const Report& report, std::size_t m) const {
-    if (!other_tree[m] || time.left_out == 0) {
-      return report.total(m) - start[m];
-    }
-    double sum = 0;
-    std::vector<double> values(report.threads());
-    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-      if (is_start(report, c) || !report.row(m, c, values)) continue;
-      sum = std::accumulate(values.begin(), values.end(), sum);
-    }
-    return sum;
-  }
-  static bool is_start(const Report& report, std::size_t call_path) {
-    return starts_or_ends_library(report.region_name(report.call_paths()[call_path].region));
-  }
-};
-
-double whole_time(const Report& report) {
-  return Shares(report).time.whole;
+  return text;
 }
 
 // How far a line is moved in: less where there is little room.
@@ -143,29 +111,6 @@ std::string wrapped(const std::string& text, unsigned width, unsigned indent) {
   }
   if (!line.empty()) out += margin + line + '\n';
   return out;
-}
-
-std::vector<PlaceWait> waits_of(const Report& report) {
-  std::vector<PlaceWait> waits;
-  std::vector<double> values(report.threads());
-  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
-    if (!report.is_wait(m)) continue;
-    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-      if (!report.row(m, c, values)) continue;
-      PlaceWait wait{m, c};
-      for (std::size_t t = 0; t < values.size(); ++t) {
-        wait.seconds += values[t];
-        if (values[t] > wait.worst_seconds) {
-          wait.worst_seconds = values[t];
-          wait.worst_thread = t;
-        }
-      }
-      if (wait.seconds > 0) waits.push_back(wait);
-    }
-  }
-  std::stable_sort(waits.begin(), waits.end(),
-                   [](const PlaceWait& a, const PlaceWait& b) { return a.seconds > b.seconds; });
-  return waits;
 }
 
 void print_metric_tree(std::ostream& out, const Report& report, const SummaryStyle& style) {
@@ -253,47 +198,15 @@ void print_worst(std::ostream& out, const Report& report, const SummaryStyle& st
 }
 
 void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& style) {
-  if (report.tasks().empty()) return;
-  struct Row {
-    const CreatedTasks* tasks;
-    std::uint64_t count = 0;
-    TimeSum sum;
-  };
-  std::vector<Row> rows;
-  for (const CreatedTasks& tasks : report.tasks()) {
-    Row& row = rows.emplace_back(Row{&tasks});
-    for (const CreatedTasks::Share& share : tasks.shares) {
-      row.count += share.count;
-      row.sum += share.sum;
-    }
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& a, const Row& b) { return a.sum > b.sum; });
-  const auto thread = [&](LocationIndex location) {
-    const std::size_t found = report.thread_at(location);
-    return found == kNone ? std::string("another thread") : report.thread_name(found);
-  };
+  const std::vector<TaskRow> rows = task_rows(report);
+  if (rows.empty()) return;
   out << '\n'
       << Paint(style.colours).bold("Tasks") << '\n'
       << right("seconds", 12) << right("count", 10) << "  created by; executed by\n";
   for (std::size_t i = 0; i < rows.size() && i < style.worst; ++i) {
-    const CreatedTasks& tasks = *rows[i].tasks;
-    std::vector<CreatedTasks::Share> shares = tasks.shares;
-    std::stable_sort(shares.begin(), shares.end(),
-                     [](const auto& a, const auto& b) { return a.count > b.count; });
-    std::string words =
-        thread(tasks.creator) + ", " + printable(call_name(report, tasks.call_path)) + ';';
-    constexpr std::size_t kNamed = 4;
-    for (std::size_t n = 0; n < shares.size() && n < kNamed; ++n) {
-      words += std::string(n == 0 ? " " : ", ") + grouped(shares[n].count) + " by " +
-               thread(shares[n].thread);
-    }
-    if (shares.size() > kNamed) {
-      words += " and others by " + counted(shares.size() - kNamed, "thread", "threads");
-    }
-    const std::string text = wrapped(words + '.', style.width, indent(style, 24));
+    const std::string text = wrapped(text_of(rows[i].said, style), style.width, indent(style, 24));
     const std::string numbers =
-        right(seconds(rows[i].sum.seconds()), 12) + right(grouped(rows[i].count), 10) + "  ";
+        right(seconds(rows[i].seconds), 12) + right(grouped(rows[i].count), 10) + "  ";
     out << (indent(style, 24) == 24 ? numbers + text.substr(24) : numbers + '\n' + text);
   }
   if (rows.size() > style.worst) {
@@ -304,143 +217,6 @@ void print_tasks(std::ostream& out, const Report& report, const SummaryStyle& st
 
 namespace {
 
-// What no pattern explains, if it is worth a word: how much, and where the largest part of it is.
-std::string unexplained_sentence(const Report& report, double whole, unsigned width) {
-  const std::size_t m = report.find_metric(NotExplained::kMetric.name);
-  if (m == kNone) return {};
-  const Shares shares(report);
-  const double total = shares.part(report, m);
-  if (total < kWorthLooking * whole || total == 0) return {};
-  std::size_t worst = 0;
-  double most = 0;
-  std::vector<double> values(report.threads());
-  for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-    if (shares.time.left_out > 0 && Shares::is_start(report, c)) continue;
-    if (!report.row(m, c, values)) continue;
-    double sum = 0;
-    for (const double value : values) sum += value;
-    if (sum > most) {
-      most = sum;
-      worst = c;
-    }
-  }
-  return "Long MPI calls that no pattern explains take " + percent(total, whole) +
-         " of the processes' time (" + seconds(total) + " s); the largest part, " +
-         percent(most, total) + ", is in " +
-         printable_path(report.call_path_name(worst), width - 4) + ".";
-}
-
-// What a fence or an epoch of its kind synchronises without need.
-std::string pairs_in_vain(const Report& report, std::size_t metric) {
-  const std::size_t all = report.find_metric(SynchronisedPairs::kMetric.name);
-  const std::size_t vain = report.find_metric(UnneededPairs::kMetric.name);
-  if (all == kNone || vain == kNone) return {};
-  const std::size_t parent = report.metrics()[metric].parent;
-  std::vector<double> values(report.threads());
-  double counts[2] = {0, 0};
-  for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-    if (!report.row(parent, c, values)) continue;  // other calls
-    for (const std::size_t m : {all, vain}) {
-      if (!report.row(m, c, values)) continue;
-      for (const double value : values) counts[m == vain] += value;
-    }
-  }
-  if (counts[1] == 0) return {};
-  return "Of the pairs of processes that these calls synchronise, " + rounded(counts[1]) + " of " +
-         rounded(counts[0]) +
-         " exchange nothing in their epoch: they wait for each other without need.";
-}
-
-// Where threads of OpenMP have nothing to do because their master is in MPI, if that is worth a
-// word.
-std::string idle_while_master_in_mpi(const Report& report, double whole) {
-  const std::size_t metric = report.find_metric(OmpIdleThreads::kMetric.name);
-  if (metric == kNone) return {};
-  double most = 0;
-  std::size_t worst = 0;
-  std::vector<double> values(report.threads()), of_worst;
-  for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-    const RegionDef* region = report.definitions().regions.find(report.call_paths()[c].region);
-    if (region == nullptr || region->function == nullptr || !report.row(metric, c, values))
-      continue;
-    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-    if (sum <= most) continue;
-    most = sum;
-    worst = c;
-    of_worst = values;
-  }
-  if (most == 0 || most < kWorthLooking * whole) return {};
-  std::map<ProcessId, std::size_t> idle;  // threads
-  for (std::size_t i = 0; i < of_worst.size(); ++i) {
-    const LocationDef* location = report.definitions().locations.find(report.thread_location(i));
-    if (of_worst[i] > 0 && location != nullptr) ++idle[location->process];
-  }
-  std::size_t threads = 1;
-  for (const auto& [process, count] : idle) threads = std::max(threads, count);
-  return counted(threads, "thread is", "threads are") + " idle while the master is in " +
-         printable(call_name(report, report.call_paths()[worst].index)) + ": " + seconds(most) +
-         " s in all, " + percent(most, whole) + '.';
-}
-
-// The most that a run can get shorter without a pattern: what its longest waiting thread waits.
-std::string gain(const Report& report, std::size_t metric) {
-  if (!report.last_calls().empty()) return {};  // how long the run would have taken is unknown
-  const std::vector<double> sums = report.by_thread(metric);
-  const auto most = std::max_element(sums.begin(), sums.end());
-  const auto thread = static_cast<std::size_t>(most - sums.begin());
-  return "Without it the run would be at most " + seconds(*most) + " s shorter, which is what " +
-         report.thread_name(thread) + " waits.";
-}
-
-// Kinds of MPI calls that take much time which no pattern of waiting explains, the most first.
-void print_consumers(std::ostream& out, const Report& report, const SummaryStyle& style) {
-  constexpr double kLarge = 0.05;
-  struct Consumer {
-    std::size_t metric;
-    double seconds;
-  };
-  const double whole = whole_time(report);
-  std::vector<Consumer> consumers;
-  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
-    const Metric& metric = report.metrics()[m].metric;
-    if (!metric.is_call_time()) continue;
-    double explained = 0;
-    for (std::size_t part = m + 1; part < report.metrics().size(); ++part) {
-      if (report.metrics()[part].parent == m) explained += report.total(part);
-    }
-    const double left = report.total(m) - explained;
-    if (left > kLarge * whole) consumers.push_back({m, left});
-  }
-  std::stable_sort(consumers.begin(), consumers.end(),
-                   [](const Consumer& a, const Consumer& b) { return a.seconds > b.seconds; });
-  if (consumers.size() > 3) consumers.resize(3);
-  std::vector<double> values(report.threads());
-  for (const Consumer& consumer : consumers) {
-    double most = 0, all = 0;
-    std::size_t place = 0;
-    for (std::size_t c = 0; c < report.call_paths().size(); ++c) {
-      if (!report.row(consumer.metric, c, values)) continue;
-      double sum = 0;
-      for (const double value : values) sum += value;
-      all += sum;
-      if (sum > most) {
-        most = sum;
-        place = c;
-      }
-    }
-    const MetricNode& node = report.metrics()[consumer.metric];
-    std::string title(node.metric.title);
-    if (node.parent != kNone)
-      title += " (" + std::string(report.metrics()[node.parent].metric.title) + ")";
-    out << wrapped(title + ": " + percent(consumer.seconds, whole) + " of the processes' time (" +
-                       seconds(consumer.seconds) +
-                       " s) is spent in these calls, and no pattern finds a wait there; " +
-                       largest_part(most, all) + " in " +
-                       printable_path(report.call_path_name(place), style.width - 4) + ".",
-                   style.width, 2);
-  }
-}
-
 // "   1  ..." over as many lines as it takes.
 std::string numbered(std::size_t number, const std::string& text, unsigned width) {
   constexpr unsigned kIndent = 6;
@@ -449,68 +225,18 @@ std::string numbered(std::size_t number, const std::string& text, unsigned width
   return lines.replace(0, std::min<std::size_t>(digits.size(), kIndent), digits);
 }
 
-std::string cause_sentence(const Report& report, const RootCause& cause) {
-  return printable(cause_words(report, cause)) + ": " + printable(effect_words(report, cause)) +
-         '.';
-}
-
 }  // namespace
 
 void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style) {
-  const Paint paint(style.colours);
-  const double whole = whole_time(report);
   if (report.call_paths().empty()) {
     out << "\nThe trace has no events: nothing was recorded, or recording was off all the time.\n";
     return;
   }
-  std::size_t worst = kNone;
-  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
-    if (report.is_wait(m) && (worst == kNone || report.total(m) > report.total(worst))) worst = m;
-  }
-  out << '\n' << paint.bold("What to look at first") << '\n';
-  if (const std::string warning = processor_warning(report); !warning.empty()) {
-    out << wrapped(printable(warning), style.width, 2);
-  }
-  if (worst == kNone || report.total(worst) < kWorthLooking * whole || report.total(worst) == 0) {
-    const std::string unexplained = unexplained_sentence(report, whole, style.width);
-    out << wrapped("No pattern of waiting takes more than 1 % of the time" +
-                       std::string(report.last_calls().empty()
-                                       ? "."
-                                       : ", apart from the calls that did not return (above).") +
-                       (unexplained.empty() ? "" : ' ' + unexplained),
-                   style.width, 2);
-    print_consumers(out, report, style);
-    return;
-  }
-  if (report.root_causes() && !report.root_causes()->causes.empty()) {
-    out << wrapped(cause_sentence(report, report.root_causes()->causes.front()), style.width, 2)
-        << "  Who waits:\n";
-  }
-  const Metric& metric = report.metrics()[worst].metric;
-  const std::vector<PlaceWait> waits = waits_of(report);
-  const auto first = std::find_if(waits.begin(), waits.end(),
-                                  [&](const PlaceWait& w) { return w.metric == worst; });
-  out << wrapped(std::string(metric.title) + " takes " + percent(report.total(worst), whole) +
-                     " of the processes' time (" + seconds(report.total(worst)) + " s), " +
-                     largest_part(first->seconds, report.total(worst)) + " in " +
-                     printable_path(report.call_path_name(first->call_path), style.width - 4) +
-                     ", worst on " + report.thread_name(first->worst_thread) + ".",
-                 style.width, 2);
-  const std::vector<Partner> partners = partners_of(report, report.metrics()[worst].own.front(),
-                                                    report.call_paths()[first->call_path]);
-  if (!partners.empty()) {
-    const Partner& most = partners.front();
-    out << wrapped("There, " + largest_part(most.waited.seconds(), first->seconds) + " until " +
-                       printable(ending(report, most.location, most.call_path, most.at_exit)) + ".",
-                   style.width, 2);
-  }
-  out << wrapped(gain(report, worst), style.width, 2);
-  out << wrapped(std::string(metric.meaning), style.width, 2);
-  out << wrapped(std::string(metric.advice), style.width, 2);
-  out << wrapped(unexplained_sentence(report, whole, style.width), style.width, 2);
-  out << wrapped(pairs_in_vain(report, worst), style.width, 2);
-  out << wrapped(idle_while_master_in_mpi(report, whole), style.width, 2);
-  print_consumers(out, report, style);
+  out << '\n' << Paint(style.colours).bold("What to look at first") << '\n';
+  const FirstLook look = what_to_look_at_first(report);
+  for (const Statement& said : look.before) out << wrapped(text_of(said, style), style.width, 2);
+  if (look.caused) out << "  Who waits:\n";
+  for (const Statement& said : look.waits) out << wrapped(text_of(said, style), style.width, 2);
 }
 
 void print_findings(std::ostream& out, const Report& report, const SummaryStyle& style) {
@@ -535,7 +261,6 @@ void print_findings(std::ostream& out, const Report& report, const SummaryStyle&
 
 void print_instances(std::ostream& out, const Report& report, const SummaryStyle& style) {
   constexpr std::size_t kWaiters = 3, kPartners = 2;
-  constexpr double kWorthAWord = 0.05;  // of the longest wait
   const Paint paint(style.colours);
   out << '\n' << paint.bold("Most severe instances") << '\n';
   std::size_t shown = kNone;
@@ -570,7 +295,7 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
     if (partners.size() > kPartners) {
       out << std::string(14, ' ') << "and " << partners.size() - kPartners << " others\n";
     }
-    if (i.without_processor >= kWorthAWord * i.waiters.front().waiting.seconds() &&
+    if (i.without_processor >= kWaitWithoutProcessor * i.waiters.front().waiting.seconds() &&
         i.without_processor > 0) {
       out << wrapped(report.thread_name(report.thread_at(i.waiters.front().ended_by.location)) +
                          " had no processor for at least " + seconds(i.without_processor) +
@@ -612,17 +337,10 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
   }
 }
 
-// Of a part of the critical path that a deadlock is: which.
-static std::string deadlock_share(const Report& report, const PathShare& share) {
-  if (share.stretch.kind != Stretch::Kind::kCall) return {};
-  const Deadlock* const in = deadlock_at(report, share.location, share.stretch.path);
-  return in == nullptr ? std::string() : ", the deadlock of " + rank_list(in->ranks);
-}
-
 void print_causes(std::ostream& out, const Report& report, const SummaryStyle& style) {
   if (!report.root_causes()) return;
   const RootCauses& causes = *report.root_causes();
-  constexpr std::size_t kCauses = 10, kShares = 5;
+  constexpr std::size_t kShares = 5;
   const Paint paint(style.colours);
   out << paint.bold("Root causes");
   if (!(causes.waits > 0)) {
@@ -630,19 +348,12 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
     return;
   }
   out << " of " << seconds(causes.waits) << " s of waiting\n";
-  // What is behind less than one percent, of the waiting and of the run, is worth no sentence.
-  const auto matters = [&](const RootCause& cause) {
-    return cause.seconds >= 0.01 * causes.waits ||
-           cause.gain.value_or(0) >= 0.01 * causes.path_length;
-  };
   std::size_t told = 0;
   std::string advice;
-  for (const RootCause& cause : causes.causes) {
-    if (told == kCauses) break;
-    if (!matters(cause)) continue;
-    if (advice.empty()) advice = function_advice(report, cause);
-    out << numbered(++told, cause_sentence(report, cause), style.width);
-    const std::string chain = printable(chain_words(report, cause.chain));
+  for (const RootCause* cause : listed_causes(causes)) {
+    if (advice.empty()) advice = function_advice(report, *cause);
+    out << numbered(++told, text_of(cause_statement(report, *cause), style), style.width);
+    const std::string chain = printable(chain_words(report, cause->chain));
     if (!chain.empty()) out << wrapped("Chain: " + chain + '.', style.width, 6);
   }
   if (causes.causes.size() > told) {
@@ -661,8 +372,7 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
     out << right(seconds(share.seconds), 12)
         << right(percent(share.seconds, causes.path_length), 10) << "  "
         << (thread == kNone ? std::string("a process") : report.thread_name(thread)) << ":\n"
-        << wrapped(printable(stretch_name(report, share.stretch) + deadlock_share(report, share)),
-                   style.width, 24);
+        << wrapped(printable(share_words(report, share)), style.width, 24);
   }
   out << '\n';
 }

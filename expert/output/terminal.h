@@ -21,17 +21,6 @@ struct SummaryStyle {
   std::size_t worst = 8;  // how many call paths are listed
 };
 
-// One waiting pattern at one call path, over all threads.
-struct PlaceWait {
-  std::size_t metric = 0;
-  std::size_t call_path = 0;
-  double seconds = 0;
-  std::size_t worst_thread = 0;
-  double worst_seconds = 0;
-};
-// All waits above 0, the longest first. A pattern that is a part of another is left out.
-std::vector<PlaceWait> waits_of(const Report& report);
-
 void print_metric_tree(std::ostream& out, const Report& report, const SummaryStyle& style);
 void print_worst(std::ostream& out, const Report& report, const SummaryStyle& style);
 // Who created the tasks of OpenMP, and who executed them; prints nothing where there are none.

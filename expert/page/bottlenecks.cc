@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "expert/findings/rules.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/aggregate.h"
 
@@ -12,8 +13,6 @@ namespace kojak::html {
 namespace {
 
 using cube::Report;
-
-constexpr double kWorthAWord = 0.01;  // of the time that shares are of
 
 bool is_waiting(const cube::Metric& metric, std::span<const expert::Metric> catalogue) {
   const expert::Metric* entry = explanation(metric, catalogue);
@@ -70,7 +69,8 @@ std::optional<Consumer> find_unexplained(const Report& report, const expert::Run
     most = sum;
     found.call_node = c;
   }
-  if (!(found.seconds > 0) || found.seconds < kWorthAWord * time.whole) return std::nullopt;
+  if (!(found.seconds > 0) || found.seconds < expert::kWorthLooking * time.whole)
+    return std::nullopt;
   found.part = most / found.seconds;
   return found;
 }
@@ -86,7 +86,7 @@ std::vector<Consumer> find_consumers(const Report& report,
     for (std::size_t part = 0; part < report.metrics.size(); ++part) {
       if (report.metrics[part].parent == m) left -= totals[part];
     }
-    if (!(left > kLargeConsumer * whole)) continue;
+    if (!(left > expert::kLargeConsumer * whole)) continue;
     Consumer consumer{m, 0, left, 0};
     find_place(report, totals[m], consumer);
     consumers.push_back(consumer);

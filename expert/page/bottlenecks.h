@@ -52,7 +52,6 @@ struct Consumer {
   double seconds = 0;
   double part = 0;  // of the metric's time, there
 };
-inline constexpr double kLargeConsumer = 0.05;  // of Overview::time.whole
 
 struct Overview {
   double seconds = 0;    // of the root metric, over all locations

@@ -15,6 +15,7 @@
 #include "expert/metrics/time_class.h"
 #include "expert/output/terminal.h"
 #include "expert/patterns/catalogue.h"
+#include "expert/profile/shares.h"
 #include "tests/support/cube_grammar.h"
 #include "tests/support/cube_reader.h"
 #include "tests/support/report_checks.h"

@@ -1,0 +1,19 @@
+// From where on something is said: every threshold of what a report says of a program.
+#pragma once
+
+namespace kojak::expert {
+
+// Of the time that shares are of: a pattern that takes less is not worth a look, a wait that takes
+// less not worth a line.
+inline constexpr double kWorthLooking = 0.01;
+inline constexpr double kWorthListing = 0.0005;
+// Of the same: a kind of calls that takes so much, with no wait found there, is named.
+inline constexpr double kLargeConsumer = 0.05;
+// Of all waiting, or of the run: a cause that costs, or whose gain is, less is worth no sentence.
+inline constexpr double kWorthACause = 0.01;
+// Of the time of a thread, or of all: without a processor.
+inline constexpr double kProcessorNote = 0.01, kProcessorWarning = 0.05;
+// Of the longest wait of an instance, for which the one that it was for had no processor.
+inline constexpr double kWaitWithoutProcessor = 0.05;
+
+}  // namespace kojak::expert
