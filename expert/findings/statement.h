@@ -11,16 +11,16 @@
 
 namespace kojak::expert {
 
-struct Piece {
-  enum class Is : std::uint8_t {
-    kWords,    // ours
-    kNames,    // with names of the program, which may hold anything
-    kCallPath  // "main / exchange / MPI_Put", which may be long
-  } is = Is::kWords;
-  std::string text;
-};
-
 struct Statement {
+  struct Piece {
+    enum class Is : std::uint8_t {
+      kWords,    // ours
+      kNames,    // with names of the program, which may hold anything
+      kCallPath  // "main / exchange / MPI_Put", which may be long
+    } is = Is::kWords;
+    std::string text;
+  };
+
   std::vector<Piece> pieces;
 
   Statement& words(std::string text) { return add(Piece::Is::kWords, std::move(text)); }

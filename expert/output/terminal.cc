@@ -66,15 +66,15 @@ class Paint {
 // Names of the program may hold anything, and call paths are long.
 std::string text_of(const Statement& said, const SummaryStyle& style) {
   std::string text;
-  for (const Piece& piece : said.pieces) {
+  for (const Statement::Piece& piece : said.pieces) {
     switch (piece.is) {
-      case Piece::Is::kWords:
+      case Statement::Piece::Is::kWords:
         text += piece.text;
         break;
-      case Piece::Is::kNames:
+      case Statement::Piece::Is::kNames:
         text += printable(piece.text);
         break;
-      case Piece::Is::kCallPath:
+      case Statement::Piece::Is::kCallPath:
         text += printable_path(piece.text, style.width - 4);
         break;
     }
