@@ -106,7 +106,7 @@ Status write_html(const expert::Report& analysis, html::TimelineReader& timeline
   page.catalogue = expert::all_metrics();
   const html::TracePart part =
       html::trace_part(analysis, timeline.finish(), profile, page.max_bytes);
-  part.add_to(page);
+  page.trace = &part;
   page.source = html::source_search(source_of);
   for (const std::string& text : part.packed.omitted) cli::print_note("timeline: " + text);
   return html::write_page(profile, page, output);

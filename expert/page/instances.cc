@@ -95,18 +95,17 @@ bool same(const expert::Instance& a, const expert::Instance& b) {
 
 }  // namespace
 
-Instances instances_of(const expert::Report& analysis) {
+void add_instances(const expert::Report& analysis, TracePart& part) {
   constexpr std::size_t kPartners = 3;  // shown of each place
   constexpr std::size_t kCauses = 100;
-  Instances result;
-  result.callers = callers_of(analysis);
+  part.callers = callers_of(analysis);
   const expert::WaitResults& waits = analysis.waits();
   const auto& causes = analysis.root_causes();
   std::size_t number = 0;  // of the instance among those with chains
   const auto add = [&](const expert::Instance& found) {
-    result.instances.push_back(as_instance(analysis, found));
+    part.instances.push_back(as_instance(analysis, found));
     if (!causes) return;
-    result.instances.back().chain = steps_of(analysis, causes->asked[number]);
+    part.instances.back().chain = steps_of(analysis, causes->asked[number]);
   };
   for (const expert::Instance& found : waits.worst) {
     add(found);
@@ -117,27 +116,27 @@ Instances instances_of(const expert::Report& analysis) {
                                     [&](const expert::Instance& i) { return same(i, found); });
     if (!listed) {
       add(found);
-      result.instances.back().beside = true;
+      part.instances.back().beside = true;
     }
     ++number;
   }
-  std::stable_sort(result.instances.begin(), result.instances.end(),
+  std::stable_sort(part.instances.begin(), part.instances.end(),
                    [](const Instance& a, const Instance& b) { return a.seconds > b.seconds; });
   for (const expert::LastCallGroup& group : expert::last_call_groups(analysis.last_calls())) {
     expert::LastCallWords words = expert::last_call_parts(analysis, group);
-    result.last_calls.push_back({std::move(words.who), std::move(words.does), std::move(words.call),
-                                 std::move(words.times), std::move(words.awaits),
-                                 analysis.path_at(group.calls.front()->call_path)});
+    part.last_calls.push_back({std::move(words.who), std::move(words.does), std::move(words.call),
+                               std::move(words.times), std::move(words.awaits),
+                               analysis.path_at(group.calls.front()->call_path)});
   }
   for (const expert::FailedCallGroup& group : expert::failed_call_groups(analysis)) {
     FailedCallLine line{expert::failed_call_words(group), analysis.path_at(group.call_path), {}};
     for (const auto& [location, time] : group.firsts)
       line.firsts.emplace_back(location, time.value);
-    result.failed_calls.push_back(std::move(line));
+    part.failed_calls.push_back(std::move(line));
   }
   if (causes) {
     for (const expert::RootCause& cause : causes->causes) {
-      if (result.causes.size() == kCauses) break;
+      if (part.causes.size() == kCauses) break;
       CauseLine line{expert::cause_words(analysis, cause), expert::effect_words(analysis, cause),
                      expert::chain_words(analysis, cause.chain),
                      expert::function_advice(analysis, cause)};
@@ -155,10 +154,10 @@ Instances instances_of(const expert::Report& analysis) {
           line.line = static_cast<long>(raw(site->line));
         }
       }
-      result.causes.push_back(std::move(line));
+      part.causes.push_back(std::move(line));
     }
-    for (const expert::PathPart& part : causes->path_parts) {
-      result.path.push_back({part.location, part.begin, part.end});
+    for (const expert::PathPart& along : causes->path_parts) {
+      part.path.push_back({along.location, along.begin, along.end});
     }
   }
   for (const auto& [place, partners] : waits.partners) {
@@ -167,20 +166,15 @@ Instances instances_of(const expert::Report& analysis) {
     const auto metric = static_cast<expert::MetricIndex>(place >> 32);
     for (std::size_t p = 0; p < std::min(partners.size(), kPartners); ++p) {
       const expert::Partner& partner = partners[p];
-      result.partners.push_back({std::string(expert::all_metrics()[metric].name), node,
-                                 partner.location, expert::call_name(analysis, partner.call_path),
-                                 partner.at_exit, partner.waited.seconds()});
+      part.partners.push_back({std::string(expert::all_metrics()[metric].name), node,
+                               partner.location, expert::call_name(analysis, partner.call_path),
+                               partner.at_exit, partner.waited.seconds()});
     }
   }
-  std::sort(result.partners.begin(), result.partners.end(),
-            [](const WaitedFor& a, const WaitedFor& b) {
-              return std::tie(a.call_node, a.metric, b.seconds, a.row, a.call) <
-                     std::tie(b.call_node, b.metric, a.seconds, b.row, b.call);
-            });
-  for (std::uint32_t p = 0; p < analysis.numbered_paths(); ++p) {
-    result.nodes.push_back(analysis.path_at(p));
-  }
-  return result;
+  std::sort(part.partners.begin(), part.partners.end(), [](const WaitedFor& a, const WaitedFor& b) {
+    return std::tie(a.call_node, a.metric, b.seconds, a.row, a.call) <
+           std::tie(b.call_node, b.metric, a.seconds, b.row, b.call);
+  });
 }
 
 }  // namespace kojak::html

@@ -78,8 +78,15 @@ void add_column(Json& json, std::string_view name, const Nodes& nodes, Get get) 
   json.end_array();
 }
 
+// Without a trace it holds nothing.
+const TracePart& part_of(const PageOptions& options) {
+  static const TracePart kNone;
+  return options.trace != nullptr ? *options.trace : kNone;
+}
+
 // False if not all source around the calls has room.
 bool add_program(Json& json, const Report& report, const PageOptions& options) {
+  const TracePart& part = part_of(options);
   Strings files;
   // Classic reports define every MPI function; only those that are called are shown.
   std::vector<long> numbers(report.regions.size(), -1);
@@ -104,8 +111,8 @@ bool add_program(Json& json, const Report& report, const PageOptions& options) {
   add_column(json, "line", calls, [](const auto& node) { return node.line; });
   add_column(json, "file", calls, [&](const auto& node) { return files.number(node.module); });
   json.end_object();
-  if (!options.callers.empty()) {
-    add_column(json, "callers", options.callers, [](const auto& text) { return text; });
+  if (!part.callers.empty()) {
+    add_column(json, "callers", part.callers, [](const auto& text) { return text; });
   }
   std::vector<SourcePlace> places;
   for (const cube::CallNode& node : calls) {
@@ -113,15 +120,14 @@ bool add_program(Json& json, const Report& report, const PageOptions& options) {
     places.push_back(
         {files.number(node.module), static_cast<long>(node.line), region(node.region).name});
   }
-  for (const CauseLine& cause : options.causes) {
+  for (const CauseLine& cause : part.causes) {
     if (cause.line >= 1) places.push_back({files.number(cause.file), cause.line, {}});
   }
   add_column(json, "files", files.all(), [](const std::string& text) { return text; });
   bool complete = true;
   if (options.source) {
     SourceSearch search = *options.source;
-    search.folders.insert(search.folders.begin(), options.compiled_in.begin(),
-                          options.compiled_in.end());
+    search.folders.insert(search.folders.begin(), part.compiled_in.begin(), part.compiled_in.end());
     add_source(json, read_source(files.all(), std::move(places), search, complete));
   }
   return complete;
@@ -238,32 +244,32 @@ void add_instances(Json& json, const std::vector<Instance>& instances) {
 }
 
 // Of thousands of processes that each stand elsewhere the page lists those that wait longest.
-void add_last_calls(Json& json, const PageOptions& options) {
+void add_last_calls(Json& json, const TracePart& part) {
   constexpr std::size_t kMost = 100;
-  if (options.last_calls.empty()) return;
+  if (part.last_calls.empty()) return;
   json.key("lastCalls").begin_array();
-  for (std::size_t i = 0; i < std::min(options.last_calls.size(), kMost); ++i) {
-    const LastCall& last = options.last_calls[i];
+  for (std::size_t i = 0; i < std::min(part.last_calls.size(), kMost); ++i) {
+    const LastCall& last = part.last_calls[i];
     json.begin_object().member("who", last.who).member("does", last.does);
     json.member("name", last.call).member("times", last.times).member("awaits", last.awaits);
     json.member("call", position(last.call_node)).end_object();
   }
   json.end_array().member("furtherLastCalls",
-                          options.last_calls.size() - std::min(options.last_calls.size(), kMost));
+                          part.last_calls.size() - std::min(part.last_calls.size(), kMost));
   json.key("deadlocks").begin_array();
-  for (std::size_t i = 0; i < std::min(options.deadlocks.size(), kMost); ++i) {
-    json.value(options.deadlocks[i]);
+  for (std::size_t i = 0; i < std::min(part.deadlocks.size(), kMost); ++i) {
+    json.value(part.deadlocks[i]);
   }
   json.end_array();
 }
 
-void add_failed_calls(Json& json, const PageOptions& options) {
+void add_failed_calls(Json& json, const TracePart& part) {
   constexpr std::size_t kMost = 100, kMostMarks = 256;
-  if (options.failed_calls.empty()) return;
-  const std::size_t shown = std::min(options.failed_calls.size(), kMost);
+  if (part.failed_calls.empty()) return;
+  const std::size_t shown = std::min(part.failed_calls.size(), kMost);
   json.key("failedCalls").begin_array();
   for (std::size_t i = 0; i < shown; ++i) {
-    const FailedCallLine& line = options.failed_calls[i];
+    const FailedCallLine& line = part.failed_calls[i];
     json.begin_object().member("words", line.words).member("call", position(line.call_node));
     const std::size_t marks = std::min(line.firsts.size(), kMostMarks);
     json.key("rows").begin_array();
@@ -272,13 +278,13 @@ void add_failed_calls(Json& json, const PageOptions& options) {
     for (std::size_t m = 0; m < marks; ++m) json.value(line.firsts[m].second);
     json.end_array().end_object();
   }
-  json.end_array().member("furtherFailedCalls", options.failed_calls.size() - shown);
+  json.end_array().member("furtherFailedCalls", part.failed_calls.size() - shown);
 }
 
-void add_causes(Json& json, const PageOptions& options) {
-  if (options.causes.empty()) return;
+void add_causes(Json& json, const TracePart& part) {
+  if (part.causes.empty()) return;
   json.key("causes").begin_array();
-  for (const CauseLine& cause : options.causes) {
+  for (const CauseLine& cause : part.causes) {
     json.begin_object().member("words", cause.words).member("effect", cause.effect);
     if (!cause.chain_words.empty()) json.member("chainWords", cause.chain_words);
     if (!cause.advice.empty()) json.member("advice", cause.advice);
@@ -288,11 +294,11 @@ void add_causes(Json& json, const PageOptions& options) {
     add_chain(json, cause.chain);
     json.end_object();
   }
-  json.end_array().member("furtherCauses", options.further_causes).member("waits", options.waits);
+  json.end_array().member("furtherCauses", part.further_causes).member("waits", part.waits);
   json.key("path").begin_object();
-  add_column(json, "row", options.path, [](const PathPart& part) { return part.row; });
-  add_column(json, "begin", options.path, [](const PathPart& part) { return part.begin; });
-  add_column(json, "end", options.path, [](const PathPart& part) { return part.end; });
+  add_column(json, "row", part.path, [](const PathPart& along) { return along.row; });
+  add_column(json, "begin", part.path, [](const PathPart& along) { return along.begin; });
+  add_column(json, "end", part.path, [](const PathPart& along) { return along.end; });
   json.end_object();
 }
 
@@ -374,6 +380,7 @@ std::string unexplained_note(const Report& report, const Consumer& found, double
 Status write(const Report& report, const cube::Difference* difference, const PageOptions& options,
              const std::string& path) {
   const Report* before = difference == nullptr ? nullptr : &difference->before;
+  const TracePart& part = part_of(options);
   const std::string title = !options.title.empty() ? options.title
                             : before == nullptr    ? program_or_file(report)
                                                    : names_of_both(before->file, report.file);
@@ -409,11 +416,11 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   add_system(json, report);
   if (before == nullptr) {
     add_overview(json, report, *overview);
-    add_last_calls(json, options);
-    add_failed_calls(json, options);
-    add_causes(json, options);
-    add_instances(json, options.instances);
-    add_partners(json, options.partners);
+    add_last_calls(json, part);
+    add_failed_calls(json, part);
+    add_causes(json, part);
+    add_instances(json, part.instances);
+    add_partners(json, part.partners);
   } else {
     json.member("beforeFile", before->file);
     json.key("locationsOfBoth").begin_array().value(difference->locations_before);
@@ -422,9 +429,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   const PackedSeverities sums = pack_sums(report);
   const PackedSeverities sums_before = before != nullptr ? pack_sums(*before) : PackedSeverities{};
   // Base64 makes four bytes of three; what is left of the budget goes to the locations' values.
-  const std::size_t trace_size =
-      options.trace != nullptr ? options.trace->data.size() / 3 * 4 + options.trace->json.size()
-                               : 0;
+  const std::size_t trace_size = part.packed.data.size() / 3 * 4 + part.packed.json.size();
   const std::size_t fixed = json.text().size() + kScript.size() + kStyle.size() + trace_size +
                             (sums.data.size() + sums_before.data.size()) / 3 * 4 + 4096;
   const std::size_t left = options.max_bytes > fixed ? (options.max_bytes - fixed) / 4 * 3 : 0;
@@ -432,7 +437,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   add_packed(json, "sums", sums);
   if (before != nullptr) add_packed(json, "sumsBefore", sums_before);
   add_packed(json, "values", rows);
-  if (options.trace != nullptr) json.key("trace").raw(options.trace->json);
+  if (options.trace != nullptr) json.key("trace").raw(part.packed.json);
   json.end_object();
 
   std::vector<std::string> parts{head(title)};
@@ -445,7 +450,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   parts.push_back("<script>" + std::string(kScript) + "</script>\n");
   parts.push_back(data_element("kojak-values", "text/plain", base64(rows.data)));
   if (options.trace != nullptr) {
-    parts.push_back(data_element("kojak-trace", "text/plain", base64(options.trace->data)));
+    parts.push_back(data_element("kojak-trace", "text/plain", base64(part.packed.data)));
   }
   parts.emplace_back("</body>\n</html>\n");
   return write_file(path, parts);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "epilog/format/check/trace_gaps.h"
 #include "epilog/format/error.h"
 #include "expert/cube/difference.h"
 #include "expert/metrics/metric.h"
@@ -107,13 +108,9 @@ struct PathPart {
   double begin = 0, end = 0;  // in seconds since the trace's first event
 };
 
-struct PageOptions {
-  std::string title;    // empty: the report's file name
-  std::string version;  // of kojak
-  // Explains metrics, by unique name; see bottlenecks.h.
-  std::span<const expert::Metric> catalogue;
-  std::size_t max_bytes = 20'000'000;  // of the page; kept by rounding and leaving out, and said
-  const PackedTrace* trace = nullptr;
+// What an analysis of the report's trace adds to the page: made by trace_part.h.
+struct TracePart {
+  PackedTrace packed;
   std::vector<Instance> instances;
   std::vector<WaitedFor> partners;  // the most waited for of a place first
   // Of each call path of the report the function that its last call stands in, where the trace
@@ -129,11 +126,22 @@ struct PageOptions {
   std::vector<CauseLine> causes;
   std::size_t further_causes = 0;
   double waits = 0;
-  std::vector<PathPart> path;          // in order of time
+  std::vector<PathPart> path;  // in order of time
+  // Where the compiler ran, if the trace tells: looked in for lines of source before other folders.
+  std::vector<std::filesystem::path> compiled_in;
+  std::optional<Error> damage;  // of the trace: shown is what stands before it
+  std::vector<TraceGap> gaps;   // what else is wrong with it
+};
+
+struct PageOptions {
+  std::string title;    // empty: the report's file name
+  std::string version;  // of kojak
+  // Explains metrics, by unique name; see bottlenecks.h.
+  std::span<const expert::Metric> catalogue;
+  std::size_t max_bytes = 20'000'000;  // of the page; kept by rounding and leaving out, and said
+  const TracePart* trace = nullptr;    // must outlive the options
   std::vector<std::string> notes;      // shown with the report's own warnings
   std::optional<SourceSearch> source;  // absent: no lines of source are shown
-  // Where the compiler ran, if the trace tells: looked in before the folders of `source`.
-  std::vector<std::filesystem::path> compiled_in;
 };
 
 // `path` "-" writes to standard output.

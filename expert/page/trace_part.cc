@@ -35,16 +35,9 @@ void name_sites(const expert::Report& analysis, TraceContent& content) {
 
 TracePart trace_part(const expert::Report& analysis, TraceContent content,
                      const cube::Report& report, std::size_t max_bytes) {
-  Instances found = instances_of(analysis);
   TracePart part;
   part.damage = content.damage;
-  part.instances = std::move(found.instances);
-  part.partners = std::move(found.partners);
-  part.callers = std::move(found.callers);
-  part.last_calls = std::move(found.last_calls);
-  part.failed_calls = std::move(found.failed_calls);
-  part.causes = std::move(found.causes);
-  part.path = std::move(found.path);
+  add_instances(analysis, part);
   if (const auto& causes = analysis.root_causes()) {
     part.further_causes = causes->causes.size() - part.causes.size();
     part.waits = causes->waits;
@@ -74,7 +67,9 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
     for (Step& step : cause.chain.steps) since_begin(step);
   }
   for (PathPart& along : part.path) since_begin(along);
-  content.path_nodes = std::move(found.nodes);
+  for (std::uint32_t p = 0; p < analysis.numbered_paths(); ++p) {
+    content.path_nodes.push_back(analysis.path_at(p));
+  }
   name_sites(analysis, content);
   // Base64 makes four bytes of three; browsers take no longer texts than that.
   const std::size_t room = std::min<std::size_t>(max_bytes / 3 * 2, kLongestText);

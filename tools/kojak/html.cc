@@ -61,7 +61,7 @@ ExitCode run_html(const cli::po::variables_map& values) {
     trace = std::move(page->part);
     if (trace.damage) cli::print_warning(trace.damage->message());
     suspect = cli::print_gaps(trace_path, trace.gaps) || trace.damage;
-    trace.add_to(options);
+    options.trace = &trace;
     for (const std::string& text : trace.packed.omitted) cli::print_note("timeline: " + text);
   }
   if (const Status status = html::write_page(*report, options, output); !status) {
