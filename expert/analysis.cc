@@ -627,7 +627,6 @@ class Analysis : public earl::Sink {
     });
   }
   void tell(const Wait& wait) const {
-    if (options_.wait) options_.wait(wait);
     if (options_.watcher != nullptr) options_.watcher->on_wait(wait);
   }
   void keep(const Wait& wait) {
@@ -759,7 +758,7 @@ class Analysis : public earl::Sink {
       severities_.add(contention_metric(side), path, location, waited);
       unexplained_.claim_at_end(path, location, waited);
     };
-    const bool every_wait = causes_ || options_.wait || options_.watcher != nullptr;
+    const bool every_wait = causes_ || options_.watcher != nullptr;
     results.apart = [this, every_wait] {
       return std::make_unique<Apart>(options_.instances, trace_.location_count(), every_wait,
                                      logs_);

@@ -22,9 +22,6 @@ namespace kojak::expert {
 struct AnalysisOptions {
   // Called now and then with the number of calls seen so far, for a progress bar.
   std::function<void(std::uint64_t events)> progress;
-  // Called for every wait that is counted, if not empty: who waited in which operation, how long,
-  // and for whom. (Waits for locks and for progress are known later, some only at the end.)
-  std::function<void(const Wait&)> wait;
   // How many instances of a pattern the report keeps.
   std::size_t instances = 10;
   // If not null, it gets all messages: for the findings by send mode.

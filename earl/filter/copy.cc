@@ -254,11 +254,6 @@ class Copier {
            std::any_of(at->second.begin(), at->second.end(),
                        [&](const Receive& open) { return open.request == request; });
   }
-  // A record that readers count; the cut must have told where the process stands before it.
-  void put_counted(const RawRecord& record) {
-    put_standing(*here_, time_);
-    put(record);
-  }
 
   template <class R>
   void one(const R& r, const RawRecord& record) {

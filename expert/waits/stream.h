@@ -27,8 +27,8 @@ class ReplayWatcher {
   virtual void on_exposure_transaction(const earl::ExposureEpoch&) {}
   virtual void on_passive_epoch(const earl::PassiveEpoch&) {}
   virtual void on_processor(const earl::OpenCall&, Seconds /*time*/, const earl::ProcessorTimes&) {}
-  // Each wait that is counted, as in AnalysisOptions::wait: called after the pattern, not before
-  // it.
+  // Each wait that is counted, after its pattern: who waited in which operation, how long, and for
+  // whom. (Waits for locks and for progress are known later, some only at the end.)
   virtual void on_wait(const Wait&) {}
 };
 

@@ -2,7 +2,7 @@
 //
 // Patterns know the partner when they compute a severity, and say so there:
 //   out.add(LateSender{}, receive, severity, enter_of(message.send_call));
-// Analysis makes a Wait of it and hands it to AnalysisOptions::wait, for every wait that is
+// Analysis makes a Wait of it and hands it to ReplayWatcher::on_wait, for every wait that is
 // counted, in the order in which the patterns decide. A call that waited for several (holders of
 // a lock, targets without progress) gives a Wait for each of them, with its part of the time.
 // Plain values; any thread.

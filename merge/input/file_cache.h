@@ -41,8 +41,6 @@ class FileCache {
     return spill_size_ - size;
   }
   Status write(std::uint64_t offset, const void* data, std::size_t size);
-  // Where the temporary file is made; $TMPDIR or /tmp unless told.
-  void set_spill_directory(std::string directory) { spill_directory_ = std::move(directory); }
   std::uint64_t spilled() const { return spill_size_; }
 
  private:
@@ -63,7 +61,7 @@ class FileCache {
   std::mutex mutex_;  // for the entries' descriptors, ring and readers
   std::condition_variable read_;
   std::size_t open_ = 0;
-  std::string spill_directory_;
+  std::string spill_directory_;  // $TMPDIR or /tmp, once there is the file
   int spill_fd_ = -1;
   std::uint64_t spill_size_ = 0;
 };

@@ -23,6 +23,7 @@
 #include "expert/analysis.h"
 #include "expert/cube/writer.h"
 #include "expert/patterns/catalogue.h"
+#include "expert_wait_list.h"
 #include "tests/support/cross_checks.h"
 
 namespace kojak::expert {
@@ -195,8 +196,10 @@ Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullpt
   Result result;
   AnalysisOptions options;
   options.root_causes = root_causes;
-  options.wait = [&](const Wait& wait) { result.waits.push_back(wait); };
+  WaitList list;
+  options.watcher = &list;
   const Report report = analyse(*trace, options);
+  result.waits = std::move(list.waits);
   result.faults = faults_of(result.waits, report);
   if (report.root_causes()) result.cause_faults = faults_of(*report.root_causes(), result.waits);
   for (std::uint32_t i = 0; i < trace->location_count(); ++i) {

@@ -15,6 +15,7 @@
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis.h"
 #include "expert/patterns/catalogue.h"
+#include "expert_wait_list.h"
 
 namespace kojak::expert {
 namespace {
@@ -40,8 +41,10 @@ SummedCase run_of(const fs::path& path) {
   SummedCase run;
   AnalysisOptions options;
   options.root_causes = true;
-  options.wait = [&](const Wait& wait) { run.waits.push_back(wait); };
+  WaitList list;
+  options.watcher = &list;
   const Report report = analyse(*opened, options);
+  run.waits = std::move(list.waits);
   run.locations = report.threads();
   std::vector<double> row(report.threads());
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {

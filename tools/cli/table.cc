@@ -80,18 +80,6 @@ std::string format_count(std::uint64_t count) {
   return grouped(count);
 }
 
-std::string format_bytes(std::uint64_t bytes) {
-  if (bytes < 1024) return std::to_string(bytes) + " B";
-  constexpr std::array<const char*, 6> kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double value = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  return fixed(value, 1) + " " + kUnits[unit];
-}
-
 std::string quoted_json(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {

@@ -39,8 +39,6 @@ std::string format_seconds(double seconds, int decimals = 6);
 std::string format_percent(double part, double whole);
 // "1,234,567"
 std::string format_count(std::uint64_t count);
-// "17.4 MiB"; below 1024: "832 B"
-std::string format_bytes(std::uint64_t bytes);
 // A string as JSON and as C write it, with quotes.
 std::string quoted_json(const std::string& text);
 
