@@ -453,14 +453,6 @@ class Failures(RunTest):
         for launcher, _ in MPIS.values():
             ran = self.kojak("--", launcher, "-n", "1", "./outside")
             self.assertEqual((ran.status, ran.out), (3, "0 alone\n"), ran.err)
-        # Of the interface of MPI 5, which some MPI may have beside its own.
-        gcc("-fPIC", "-shared", "-o", "libmpi_abi.so.0", stub, "-DMPI_Init=PMPI_Init", "-Wl,-soname,libmpi_abi.so.0")
-        gcc("-fPIC", "-shared", "-o", "libabi.so", stub, "-Wl,--no-as-needed", "./libmpi_abi.so.0")
-        gcc("-o", "abi", prog, "./libmpi_abi.so.0", "libabi.so", "-Wl,-rpath,$ORIGIN", "-Wl,--no-as-needed")
-        ran = self.kojak("--", "./abi")
-        self.assertEqual((ran.status, ran.out), (3, "0 alone\n"), ran.err)
-        self.assertIn("./abi is built for the interface of MPI 5 (libmpi_abi.so.0)", ran.err)
-        self.assertEqual(len(ran.err.splitlines()), 1, ran.err)
         self.assertEqual(self.directories(), [])
 
     def test_refused_before_the_start_where_no_trace_can_be_written(self):
