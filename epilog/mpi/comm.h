@@ -7,15 +7,11 @@
 
 #include "epilog/mpi/group.h"
 #include "epilog/mpi/handles.h"
+#include "epilog/mpi/message_counts.h"
 #include "epilog/mpi/mpi.h"
 #include "epilog/runtime/comm_object.h"
 
 namespace kojak::measure {
-
-struct MessageCount {
-  std::uint64_t sent, received;
-  bool changed;
-};
 
 struct Comm : CommObject {
   std::uint32_t references = 1;
@@ -29,8 +25,7 @@ struct Comm : CommObject {
   std::uint64_t created_below = 0;  // the same by libraries between the program and MPI
   std::uint64_t opened = 0;         // files
   std::uint64_t begun = 0;          // non-blocking ones, and calls that make persistent ones
-  HashMap<MessageCount> messages;   // by peer and tag
-  Vector<std::uint64_t> changed_messages;
+  MessageCounts messages;
   HashMap<std::uint64_t> channels;  // partitioned messages made, by peer, tag and direction
   Comm* next = nullptr;             // of the live ones
   Comm* previous = nullptr;
@@ -67,7 +62,6 @@ std::uint64_t next_ordinal_of(const Identity& key);
 
 // Numbers the partitioned messages of a pair of processes and a tag: that is how they match.
 std::uint64_t next_channel(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool sends);
-void count_message(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool received);
 Comm* first_comm();
 
 // The communicator used last by this thread, else what Look finds: comm_of() or find_comm().
