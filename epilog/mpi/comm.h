@@ -23,6 +23,7 @@ struct Comm : CommObject {
   std::uint32_t my_rank = 0;
   std::uint64_t created = 0;        // creation calls on it, for the identity of what they make
   std::uint64_t created_below = 0;  // the same by libraries between the program and MPI
+  bool early = false;               // its creation call is still in the hand of such a library
   std::uint64_t opened = 0;         // files
   std::uint64_t begun = 0;          // non-blocking ones, and calls that make persistent ones
   MessageCounts messages;

@@ -27,7 +27,7 @@ constinit Part parts[kMostParts]{};
 std::atomic<unsigned> part_count{0};
 std::atomic_flag adding = ATOMIC_FLAG_INIT;
 // An address in each file that was noted.
-constexpr unsigned kMostNoted = 16;
+constexpr unsigned kMostNoted = 256;
 std::atomic<const void*> noted[kMostNoted];
 std::atomic<unsigned> noted_count{0};
 
