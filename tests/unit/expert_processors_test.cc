@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "expert/findings/processor_words.h"
+#include "expert/sums/processors.h"
 #include "expert/output/terminal.h"
 #include "tests/unit/expert_script.h"
 
