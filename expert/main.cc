@@ -12,20 +12,21 @@
 #include "earl/trace.h"
 #include "epilog/format/io/temporary_files.h"
 #include "epilog/format/text/printable.h"
-#include "expert/analysis/analysis.h"
-#include "expert/analysis/time_window.h"
-#include "expert/catalogue.h"
+#include "epilog/format/text/xml_text.h"
+#include "expert/analysis.h"
 #include "expert/cube/reader.h"
-#include "expert/cube/text.h"
 #include "expert/cube/writer.h"
+#include "expert/findings/report_metrics.h"
+#include "expert/findings/trace_findings.h"
+#include "expert/output/csv_report.h"
+#include "expert/output/docs.h"
+#include "expert/output/json_report.h"
+#include "expert/output/terminal.h"
 #include "expert/page/page.h"
 #include "expert/page/source_lines.h"
 #include "expert/page/trace_part.h"
-#include "expert/report/csv_report.h"
-#include "expert/report/docs.h"
-#include "expert/report/json_report.h"
-#include "expert/report/report_metrics.h"
-#include "expert/report/summary.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/time_window.h"
 #include "merge/stream.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/compression.h"
@@ -55,10 +56,10 @@ std::string documentation_url() {
   for (const char* folder : {KOJAK_DOC_FROM_BIN, "../docs"}) {
     const fs::path candidate = (cli::program_folder() / folder).lexically_normal();
     if (fs::exists(candidate / "patterns.html", error)) {
-      return expert::file_url(fs::absolute(candidate).string() + "/");
+      return file_url(fs::absolute(candidate).string() + "/");
     }
   }
-  return expert::file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
+  return file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
 }
 
 // The trace's name with .cube: "run/a.elg.zst" gives "run/a.cube", as the directory "run" does.

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "epilog/format/io/block_pipe.h"
 #include "epilog/format/io/file_identity.h"
 #include "epilog/format/io/local_buffer.h"
 #include "epilog/format/merge_properties.h"
 #include "merge/clock/times.h"
 #include "merge/input/find_traces.h"
 #include "merge/write/background_writer.h"
-#include "merge/write/block_pipe.h"
 #include "merge/write/classic.h"
 #include "merge/write/engine.h"
 #include "merge/write/write_definitions.h"

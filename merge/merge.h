@@ -20,9 +20,11 @@
 #include "epilog/format/io/compression.h"
 #include "merge/summary.h"
 
-namespace kojak::merge {
-
+namespace kojak {
 class BlockPipe;
+}
+
+namespace kojak::merge {
 
 enum class Model : std::uint8_t { kBasic, kExtended };
 enum class Format : std::uint8_t { kNative, kCompact, kClassic };

@@ -1,6 +1,6 @@
 #include "merge/stream.h"
 
-#include "merge/write/block_pipe.h"
+#include "epilog/format/io/block_pipe.h"
 
 namespace kojak::merge {
 

@@ -18,9 +18,11 @@
 #include "epilog/format/io/reader.h"
 #include "merge/merge.h"
 
-namespace kojak::merge {
-
+namespace kojak {
 class BlockPipe;
+}
+
+namespace kojak::merge {
 
 class MergedStream {
  public:

@@ -232,7 +232,7 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   frame.sealed = false;
   frame.trace = CallFrame::Trace::kNothing;
   if (r.frame != nullptr) [[unlikely]] {
-    if (!left_behind(r, frame.entry)) {
+    if (!left_behind(r, frame.entry, caller)) {
       if (passes_through(r, A::kFunction, caller)) return a.call();
       // In the middle of ours nothing may be counted: that call is left out as a whole.
       if (!r.frame->in_call) return a.call();

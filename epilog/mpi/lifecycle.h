@@ -113,7 +113,7 @@ inline void obey_pcontrol(int level, const void* caller) {
   begin_inner_frame(frame);
   frame.in_call = frame.sealed = false;
   frame.trace = CallFrame::Trace::kNothing;
-  if (r.frame != nullptr && !left_behind(r, &frame)) {
+  if (r.frame != nullptr && !left_behind(r, &frame, caller)) {
     if (!r.frame->in_call || !begin_within(r, 0, caller)) return;
     enter_open_calls(r);
   }

@@ -55,7 +55,7 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
   call.frame.in_call = false;
   call.frame.trace = CallFrame::Trace::kNothing;
   call.frame.sealed = function >= kFirstShmemFunction;
-  if (r.frame != nullptr && !left_behind(r, call.frame.entry)) {
+  if (r.frame != nullptr && !left_behind(r, call.frame.entry, caller)) {
     if (passes_through(r, function, caller) || !r.frame->in_call) return;
     if (!begin_within(r, group, caller)) return;
   }

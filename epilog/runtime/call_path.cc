@@ -284,12 +284,38 @@ _Unwind_Reason_Code step_interrupted(_Unwind_Context* context, void* data) {
   return _URC_NO_REASON;
 }
 
+struct FrameSearch {
+  std::uintptr_t end;
+  OnStack found = OnStack::kUnknown;
+  unsigned walked = 0;
+};
+
+_Unwind_Reason_Code step_to_frame(_Unwind_Context* context, void* data) {
+  FrameSearch& search = *static_cast<FrameSearch*>(data);
+  const std::uintptr_t end = stack_of(context);
+  if (end >= search.end) {
+    search.found = end == search.end ? OnStack::kYes : OnStack::kNo;
+    return _URC_END_OF_STACK;
+  }
+  return ++search.walked < kMostWalked ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
 }  // namespace
 
 bool prepare_interrupted_paths() {
-  if (dlsym(RTLD_DEFAULT, "_dl_find_object") == nullptr || !prepare_call_paths()) return false;
-  follows_interrupted = true;
-  return true;
+  prepare_stack_search();
+  return follows_interrupted;
+}
+
+void prepare_stack_search() {
+  follows_interrupted = dlsym(RTLD_DEFAULT, "_dl_find_object") != nullptr && prepare_call_paths();
+}
+
+OnStack find_on_stack(const void* end) {
+  if (!follows_interrupted) return OnStack::kUnknown;
+  FrameSearch search{.end = reinterpret_cast<std::uintptr_t>(end)};
+  unwind(step_to_frame, &search);
+  return search.found;
 }
 
 unsigned interrupted_path(std::uintptr_t place, std::uintptr_t* addresses, bool& more) {

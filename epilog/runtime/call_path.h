@@ -83,6 +83,14 @@ RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const vo
 unsigned interrupted_path(std::uintptr_t place, std::uintptr_t* addresses, bool& more);
 // False if it has the place alone.
 bool prepare_interrupted_paths();
+
+// Whether the callers of this function's have a frame that ends at `end`.
+enum class OnStack : std::uint8_t { kYes, kNo, kUnknown };
+// Loads the unwinder for find_on_stack(), which else knows nothing. Where code is looked up without
+// a lock only (glibc 2.35): who calls MPI in a signal handler may have interrupted anything.
+void prepare_stack_search();
+[[gnu::cold, gnu::noinline]] OnStack find_on_stack(const void* end);
+
 // The site of such a place, as if `region` were called there; absent if it cannot be kept.
 RegionId define_sampled(Recorder& r, RegionId region, std::span<const std::uintptr_t> path,
                         bool more);

@@ -11,8 +11,10 @@
 
 #include "epilog/format/io/running.h"
 #include "epilog/runtime/blocked_signal.h"
+#include "epilog/runtime/call_path.h"
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/keeper.h"
+#include "epilog/runtime/library_code.h"
 #include "epilog/runtime/metrics.h"
 #include "epilog/runtime/open_regions.h"
 #include "epilog/runtime/own_stack.h"
@@ -667,6 +669,16 @@ bool is_whole(const CallFrame* frame) {
   return distance > 0 && distance < kLargestFrame && entry[-1] == mark;
 }
 
+bool on_alternate_stack() {
+  stack_t stack{};
+  return sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
+// What is left of a frame may look whole where deeper ones have room that nobody has written to.
+bool is_off_the_stack(const CallFrame& frame) {
+  return frame.entry != &frame && find_on_stack(frame.entry) == OnStack::kNo;
+}
+
 }  // namespace
 
 bool is_open(const CallFrame* frame, const void* here) {
@@ -674,11 +686,7 @@ bool is_open(const CallFrame* frame, const void* here) {
   // The stack grows downwards: a call made from as far up as this one cannot be a caller's, unless
   // we are a signal handler with a stack of its own.
   // While we are on ours, the calls that led there are open, and nothing else has come between.
-  if (!the_recorder.on_own_stack && here >= frame->entry) {
-    stack_t stack{};
-    if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return false;
-  }
-  return true;
+  return the_recorder.on_own_stack || here < frame->entry || on_alternate_stack();
 }
 
 namespace {
@@ -757,8 +765,13 @@ void drop_innermost(Recorder& r, Ticks at) {
   r.forwarded = 0;
 }
 
-bool left_behind(Recorder& r, const void* here) {
-  while (r.frame != nullptr && !is_open(r.frame, here)) drop_innermost(r, ticks());
+bool left_behind(Recorder& r, const void* here, const void* caller) {
+  const bool searched =
+      !r.on_own_stack && (caller == nullptr || !is_library_code(caller)) && !on_alternate_stack();
+  while (r.frame != nullptr &&
+         !(is_open(r.frame, here) && (!searched || !is_off_the_stack(*r.frame)))) {
+    drop_innermost(r, ticks());
+  }
   return r.frame == nullptr;
 }
 

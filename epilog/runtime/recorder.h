@@ -269,7 +269,9 @@ class OwnFrame {
 
 // A call's frame is on record. True if it, and those around it, were left behind by a longjmp or an
 // exception: then what they left open is closed. Also where a call around them is still open, which
-// is the innermost one then.
-[[gnu::cold, gnu::noinline]] bool left_behind(Recorder& r, const void* here);
+// is the innermost one then. `caller`: where the call in hand returns to; null if it is the
+// program.
+[[gnu::cold, gnu::noinline]] bool left_behind(Recorder& r, const void* here,
+                                              const void* caller = nullptr);
 
 }  // namespace kojak::measure

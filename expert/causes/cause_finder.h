@@ -27,12 +27,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "expert/analysis/log_memory.h"
-#include "expert/analysis/wait.h"
+#include "epilog/format/io/log_memory.h"
 #include "expert/causes/common_moments.h"
 #include "expert/causes/gain_finder.h"
 #include "expert/causes/root_causes.h"
 #include "expert/causes/timeline.h"
+#include "expert/waits/wait.h"
 
 namespace kojak::expert {
 

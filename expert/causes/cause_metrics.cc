@@ -3,7 +3,7 @@
 #include <set>
 #include <tuple>
 
-#include "expert/catalogue.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::expert {
 namespace {

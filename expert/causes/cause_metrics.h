@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "expert/analysis/severity.h"
 #include "expert/causes/root_causes.h"
-#include "expert/report/report.h"
+#include "expert/metrics/selection.h"
+#include "expert/sums/severity.h"
 
 namespace kojak::expert {
 

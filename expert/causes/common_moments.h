@@ -11,8 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "expert/analysis/severity.h"
-#include "expert/metrics/amount.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -18,9 +18,8 @@
 #include <span>
 #include <vector>
 
-#include "expert/analysis/log_memory.h"
-#include "expert/analysis/severity.h"
-#include "expert/metrics/amount.h"
+#include "epilog/format/io/log_memory.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -14,7 +14,7 @@
 #include "earl/aspects/call_tree.h"
 #include "epilog/format/communication_libraries.h"
 #include "epilog/format/definitions.h"
-#include "expert/analysis/severity.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "expert/analysis/severity.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "expert/analysis/wait.h"
 #include "expert/causes/stretches.h"
+#include "expert/waits/wait.h"
 
 namespace kojak::expert {
 

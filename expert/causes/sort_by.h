@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "expert/analysis/log_memory.h"
+#include "epilog/format/io/log_memory.h"
 
 namespace kojak::expert {
 

@@ -4,7 +4,8 @@
 #include <bit>
 
 #include "epilog/format/field_values.h"
-#include "expert/analysis/trace_findings.h"
+#include "expert/sums/samples.h"
+#include "expert/sums/severity.h"
 
 namespace kojak::expert {
 
@@ -105,6 +106,41 @@ void StretchCounters::add_to(RootCauses& causes) {
       cause.counted.push_back({static_cast<std::uint32_t>(i), sums_[own->first + i],
                                count != 0 ? others / static_cast<double>(count) : 0, count != 0});
     }
+  }
+}
+
+void name_sampled_functions(RootCauses& causes, const Definitions& definitions) {
+  struct Function {
+    RegionId function;
+    SampledPlace sum;
+    double most = 0;  // samples of a line at the culprit
+  };
+  constexpr std::size_t kFunctions = 3;  // that a cause tells
+  for (RootCause& cause : causes.causes) {
+    std::vector<Function> functions;
+    for (const SampledPlace& p : cause.sampled) {
+      const CallSiteId place = sampled_place(definitions, p.site);
+      if (is_absent(place)) continue;
+      const RegionId function = definitions.call_sites.find(place)->left;
+      auto known = std::find_if(functions.begin(), functions.end(),
+                                [&](const Function& f) { return f.function == function; });
+      if (known == functions.end()) {
+        known = functions.insert(functions.end(), {function, {place, 0, 0}, 0});
+      }
+      known->sum.samples += p.samples;
+      known->sum.others += p.others;
+      if (p.samples > known->most) {
+        known->most = p.samples;
+        known->sum.site = place;
+      }
+    }
+    std::erase_if(functions, [](const Function& f) { return !(f.sum.samples > f.sum.others); });
+    std::stable_sort(functions.begin(), functions.end(), [](const Function& a, const Function& b) {
+      return a.sum.samples - a.sum.others > b.sum.samples - b.sum.others;
+    });
+    if (functions.size() > kFunctions) functions.resize(kFunctions);
+    cause.sampled.clear();
+    for (const Function& f : functions) cause.sampled.push_back(f.sum);
   }
 }
 

@@ -66,4 +66,9 @@ class StretchCounters {
   std::vector<double> sums_;
 };
 
+// Of each cause the functions that its process computed more than the others did, the most first:
+// what CauseFinder tells of single sites becomes one entry for each function, at its line with the
+// most samples.
+void name_sampled_functions(RootCauses& causes, const Definitions& definitions);
+
 }  // namespace kojak::expert

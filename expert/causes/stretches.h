@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "expert/analysis/severity.h"
 #include "expert/causes/library_calls.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "expert/analysis/log_memory.h"
+#include "epilog/format/io/log_memory.h"
 #include "expert/causes/stretches.h"
 #include "expert/metrics/amount.h"
 

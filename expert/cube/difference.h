@@ -8,7 +8,7 @@
 // own everything. Thread-safe.
 #pragma once
 
-#include "expert/cube/model.h"
+#include "expert/profile/model.h"
 
 namespace kojak::cube {
 

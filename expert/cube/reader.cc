@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "expert/cube/format.h"
+#include "epilog/format/text/printable.h"
 #include "expert/cube/input.h"
 
 namespace kojak::cube {
@@ -94,7 +94,7 @@ void Parser::fail(std::string reason) {
   error_ = broken();
   // It may quote the file.
   error_->reason = "line " + std::to_string(xmlTextReaderGetParserLineNumber(reader_)) + ": " +
-                   printable(reason, 300);
+                   printable_name(reason, 300);
 }
 
 Error Parser::broken() const {

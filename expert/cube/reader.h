@@ -8,7 +8,7 @@
 #include <string>
 
 #include "epilog/format/error.h"
-#include "expert/cube/model.h"
+#include "expert/profile/model.h"
 
 namespace kojak::cube {
 

@@ -9,10 +9,10 @@
 #include <set>
 #include <tuple>
 
+#include "epilog/format/text/xml_text.h"
 #include "expert/cube/output.h"
-#include "expert/cube/text.h"
-#include "expert/report/region_identity.h"
-#include "expert/report/run_facts.h"
+#include "expert/profile/region_identity.h"
+#include "expert/profile/run_facts.h"
 
 namespace kojak::expert {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "epilog/format/error.h"
-#include "expert/report/report.h"
+#include "expert/profile/report.h"
 
 namespace kojak::expert {
 

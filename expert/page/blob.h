@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "expert/page/json.h"
+#include "expert/output/json.h"
 
 namespace kojak::html {
 

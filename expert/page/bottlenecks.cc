@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "expert/catalogue.h"
-#include "expert/cube/aggregate.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/profile/aggregate.h"
 
 namespace kojak::html {
 namespace {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "expert/cube/model.h"
-#include "expert/metric.h"
-#include "expert/report/run_time.h"
+#include "expert/metrics/metric.h"
+#include "expert/profile/model.h"
+#include "expert/profile/run_time.h"
 
 namespace kojak::html {
 

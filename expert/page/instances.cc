@@ -5,12 +5,12 @@
 #include <string_view>
 #include <tuple>
 
-#include "expert/catalogue.h"
-#include "expert/causes/cause_words.h"
-#include "expert/cube/text.h"
-#include "expert/report/failed_call_words.h"
-#include "expert/report/last_call_words.h"
-#include "expert/report/wait_words.h"
+#include "epilog/format/text/xml_text.h"
+#include "expert/findings/cause_words.h"
+#include "expert/findings/failed_call_words.h"
+#include "expert/findings/last_call_words.h"
+#include "expert/findings/wait_words.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::html {
 namespace {
@@ -65,7 +65,7 @@ std::vector<std::size_t> call_nodes(const expert::Report& analysis, const cube::
   for (std::size_t c = 0; c < paths.size(); ++c) {
     const expert::CallPathNode& path = paths[c];
     const bool top = path.parent == expert::kNone;
-    const std::string name = expert::xml_text(analysis.region_name(path.region));
+    const std::string name = xml_text(analysis.region_name(path.region));
     const std::size_t above = top ? PathNumbers::kRoot : without[path.parent];
     with_callers[c] =
         numbers.number(top ? PathNumbers::kRoot : with_callers[path.parent], name, false);
@@ -93,7 +93,7 @@ std::vector<std::string> callers_of(const expert::Report& analysis, const cube::
     const CallSiteDef* site =
         is_absent(path.site) ? nullptr : analysis.definitions().call_sites.find(path.site);
     if (site == nullptr || is_absent(site->left) || node == cube::kNone) continue;
-    const std::string caller = expert::xml_text(analysis.region_name(site->left));
+    const std::string caller = xml_text(analysis.region_name(site->left));
     const std::size_t parent = report.call_nodes[node].parent;
     if (parent != cube::kNone && report.region_name(parent) == caller) continue;
     callers[node] = caller;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "expert/cube/model.h"
 #include "expert/page/page.h"
-#include "expert/report/report.h"
+#include "expert/profile/model.h"
+#include "expert/profile/report.h"
 
 namespace kojak::html {
 

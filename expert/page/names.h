@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "expert/cube/model.h"
+#include "expert/profile/model.h"
 
 namespace kojak::html {
 

@@ -5,11 +5,11 @@
 #include <map>
 
 #include "epilog/format/io/writer.h"
-#include "expert/cube/format.h"
+#include "epilog/format/text/printable.h"
+#include "expert/output/json.h"
 #include "expert/page/assets.h"
 #include "expert/page/blob.h"
 #include "expert/page/bottlenecks.h"
-#include "expert/page/json.h"
 #include "expert/page/names.h"
 #include "expert/page/severities.h"
 #include "expert/page/source_lines.h"
@@ -325,7 +325,7 @@ std::string program_or_file(const Report& report) {
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char c : cube::printable(text, 200)) {
+  for (const char c : printable_name(text, 200)) {
     if (std::string_view("&<>\"'").find(c) != std::string_view::npos) {
       out += "&#" + std::to_string(static_cast<int>(c)) + ";";
     } else {

@@ -16,9 +16,9 @@
 
 #include "epilog/format/error.h"
 #include "expert/cube/difference.h"
-#include "expert/cube/model.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 #include "expert/page/source_lines.h"
+#include "expert/profile/model.h"
 
 namespace kojak::html {
 
@@ -73,21 +73,21 @@ struct WaitedFor {
 };
 
 // Processes that stood at the same call for the same reason when their run was ended: the sentence
-// in its parts (expert/report/last_call_words.h), and where to find them.
+// in its parts (expert/findings/last_call_words.h), and where to find them.
 struct LastCall {
   std::string who, does, call, times, awaits;
   std::size_t call_node = cube::kNone;
 };
 
 // Calls of one function at one place that returned the same class of error: the sentence of
-// expert/report/failed_call_words.h.
+// expert/findings/failed_call_words.h.
 struct FailedCallLine {
   std::string words;
   std::size_t call_node = cube::kNone;
   std::vector<std::pair<std::size_t, double>> firsts;  // row of the timeline, seconds
 };
 
-// Who made the others wait, by doing what: sentences (expert/causes/cause_words.h).
+// Who made the others wait, by doing what: sentences (expert/findings/cause_words.h).
 struct CauseLine {
   std::string words, effect, chain_words;
   std::string advice;  // how to learn more of it; mostly empty

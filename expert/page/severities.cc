@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "expert/cube/aggregate.h"
 #include "expert/page/blob.h"
+#include "expert/profile/aggregate.h"
 
 namespace kojak::html {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <string>
 
-#include "expert/cube/model.h"
+#include "expert/profile/model.h"
 
 namespace kojak::html {
 

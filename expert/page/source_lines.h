@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "expert/page/json.h"
+#include "expert/output/json.h"
 
 namespace kojak::html {
 

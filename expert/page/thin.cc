@@ -5,14 +5,12 @@
 #include <tuple>
 #include <utility>
 
+#include "epilog/format/text/counts.h"
 #include "expert/page/condense.h"
 #include "expert/page/density.h"
-#include "expert/report/count_words.h"
 
 namespace kojak::html {
 namespace {
-
-using expert::grouped;
 
 // Below this a part is not worth thinning.
 constexpr std::size_t kFew = 64;

@@ -4,29 +4,16 @@
 #include <filesystem>
 #include <sstream>
 
-#include "earl/file_gaps.h"
-#include "earl/trace.h"
 #include "epilog/format/merge_properties.h"
-#include "expert/analysis/store_places.h"
-#include "expert/causes/cause_metrics.h"
+#include "expert/findings/last_call_words.h"
 #include "expert/page/instances.h"
 #include "expert/page/trace_view.h"
-#include "expert/report/count_words.h"
-#include "expert/report/last_call_words.h"
+#include "expert/profile/store_places.h"
 
 namespace kojak::html {
 namespace {
 
 constexpr std::size_t kLongestText = 480'000'000;
-
-Error of_another_run(const std::string& path, const cube::Report& report, std::size_t locations) {
-  Error error;
-  error.file = path;
-  error.reason = "has " + expert::counted(locations, "location", "locations") +
-                 ", and the report " + std::to_string(report.locations());
-  error.remedy = "give the trace that the report was made of";
-  return error;
-}
 
 // Where windows and communicators were created, as far as the analysis knows.
 void name_sites(const expert::Report& analysis, TraceContent& content) {
@@ -95,26 +82,6 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   // Base64 makes four bytes of three; browsers take no longer texts than that.
   const std::size_t room = std::min<std::size_t>(max_bytes / 3 * 2, kLongestText);
   part.packed = pack_trace(std::move(content), report, room / 4 * 3);
-  return part;
-}
-
-Result<TracePart> read_trace_part(const std::string& path, const cube::Report& report,
-                                  std::size_t max_bytes,
-                                  const std::function<void(std::uint64_t events)>& progress) {
-  Result<earl::Trace> trace = earl::Trace::open(path);
-  if (!trace) return trace.error();
-  if (trace->location_count() != report.locations()) {
-    return of_another_run(path, report, trace->location_count());
-  }
-  TimelineReader reader(limits_for(max_bytes));
-  expert::AnalysisOptions options;
-  options.progress = progress;
-  options.root_causes =
-      report.find_metric(expert::kDelayMetric) != cube::kNone;  // as the report was made
-  options.watcher = &reader.watch(*trace);
-  const expert::Report analysis = expert::analyse(*trace, options);
-  TracePart part = trace_part(analysis, reader.finish(), report, max_bytes);
-  part.gaps = earl::gaps_of(*trace);
   return part;
 }
 

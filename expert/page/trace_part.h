@@ -1,24 +1,22 @@
 // What a page of a report shows beyond it when the report's trace is given: timeline, byte matrix,
 // the most severe instances of each pattern, and whom calls waited for.
 //
-// read_trace_part analyses the trace for that. Who analyses a trace anyway watches it with a
-// TimelineReader (trace_reader.h) and calls trace_part. Fails as opening a trace does, and if the
-// trace is of another run than the report (exit code 2). Not thread-safe.
+// Who analyses a trace watches it with a TimelineReader (trace_reader.h) and calls trace_part. Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "epilog/format/check/trace_gaps.h"
 #include "epilog/format/error.h"
-#include "expert/cube/model.h"
 #include "expert/page/page.h"
 #include "expert/page/trace_reader.h"
+#include "expert/profile/model.h"
 
 namespace kojak::html {
 
@@ -58,9 +56,5 @@ struct TracePart {
 // `max_bytes` is the page's budget; the trace takes at most two thirds of it.
 TracePart trace_part(const expert::Report& analysis, TraceContent content,
                      const cube::Report& report, std::size_t max_bytes);
-
-Result<TracePart> read_trace_part(const std::string& path, const cube::Report& report,
-                                  std::size_t max_bytes,
-                                  const std::function<void(std::uint64_t events)>& progress = {});
 
 }  // namespace kojak::html

@@ -11,14 +11,14 @@
 #include <unordered_map>
 
 #include "earl/trace.h"
-#include "expert/analysis/region_class.h"
-#include "expert/catalogue.h"
+#include "expert/metrics/time_class.h"
 #include "expert/page/clock.h"
 #include "expert/page/condense.h"
 #include "expert/page/density.h"
 #include "expert/page/sample.h"
 #include "expert/page/thin.h"
 #include "expert/page/transfer_arrows.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::html {
 namespace {
@@ -607,15 +607,6 @@ TraceContent TimelineReader::finish() {
                                 s.trace->damage()->message());
   }
   return std::move(s.content);
-}
-
-Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
-                                const std::function<void(std::uint64_t events)>& progress) {
-  Result<earl::Trace> trace = earl::Trace::open(path);
-  if (!trace) return trace.error();
-  TimelineReader reader(limits);
-  expert::analyse(*trace, {.progress = progress, .watcher = &reader.watch(*trace)});
-  return reader.finish();
 }
 
 }  // namespace kojak::html

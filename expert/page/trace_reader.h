@@ -12,13 +12,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
-#include "epilog/format/error.h"
-#include "expert/analysis/analysis.h"
+#include "earl/trace.h"
 #include "expert/page/trace_content.h"
+#include "expert/waits/stream.h"
 
 namespace kojak::html {
 
@@ -53,9 +52,5 @@ class TimelineReader {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// Without what the analysis finds.
-Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits,
-                                const std::function<void(std::uint64_t events)>& progress = {});
 
 }  // namespace kojak::html

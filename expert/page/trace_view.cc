@@ -6,12 +6,12 @@
 #include <numeric>
 #include <utility>
 
-#include "expert/catalogue.h"
+#include "expert/output/json.h"
 #include "expert/page/blob.h"
 #include "expert/page/condense.h"
-#include "expert/page/json.h"
 #include "expert/page/names.h"
 #include "expert/page/thin.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::html {
 namespace {

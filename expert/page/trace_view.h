@@ -6,9 +6,9 @@
 
 #include <cstddef>
 
-#include "expert/cube/model.h"
 #include "expert/page/page.h"
 #include "expert/page/trace_content.h"
+#include "expert/profile/model.h"
 
 namespace kojak::html {
 

@@ -4,7 +4,7 @@
 #include "earl/aspects/collectives.h"
 #include "earl/aspects/messages.h"
 #include "earl/aspects/transfers.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

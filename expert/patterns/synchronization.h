@@ -2,7 +2,7 @@
 // docs/patterns.
 #pragma once
 
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -1,7 +1,7 @@
 // Time, Execution, Overhead and Visits: the roots of the tree. Source: docs/patterns.
 #pragma once
 
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

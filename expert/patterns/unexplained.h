@@ -1,7 +1,7 @@
-// Not explained: long MPI calls of which no pattern says why. See expert/analysis/unexplained.h.
+// Not explained: long MPI calls of which no pattern says why. See expert/sums/unexplained.h.
 #pragma once
 
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

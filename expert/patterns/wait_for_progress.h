@@ -3,8 +3,8 @@
 // locks. Source: passive-target paper 2012, section 4.
 #pragma once
 
-#include "expert/analysis/rma/intervals.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/intervals.h"
 
 namespace kojak::expert {
 

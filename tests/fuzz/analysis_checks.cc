@@ -3,7 +3,7 @@
 
 #include "earl/access/archive.h"
 #include "earl/trace.h"
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
 #include "tests/fuzz/checks.h"
 #include "tests/support/compact_items.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "earl/filter/copy.h"
 #include "tests/fuzz/checks.h"
-#include "tools/filter/copy.h"
 
 namespace {
 

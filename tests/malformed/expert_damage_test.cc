@@ -8,8 +8,9 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
 #include "expert/cube/writer.h"
+#include "expert/findings/trace_findings.h"
 #include "tests/malformed/damage.h"
 #include "tests/support/cube_reader.h"
 #include "tests/support/limit_memory.h"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the layout of the tree: the fixed top-level folders, and that a source file above 500 lines
-says in its opening comment why ("long because ...").
+"""Checks the layout of the tree: the fixed top-level folders, that a source file above 500 lines
+says in its opening comment why ("long because ..."), and that a folder of rooms holds at most 20 things
+(a header and its source are one).
 
 Usage: check_tree.py ROOT. Prints what is wrong; exit status 1 then.
 """
@@ -9,6 +10,8 @@ import sys
 
 TOP = {"CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "epilog", "merge", "earl",
        "expert", "tools", "tests", "docs", "build"}
+ROOMS = {"expert", "merge"}
+MOST = 20
 SOURCES = {".cc", ".h", ".c", ".py", ".ts", ".f90", ".F90"}
 
 
@@ -26,6 +29,11 @@ def main():
             lines = source.read_text(errors="replace").splitlines()
             if len(lines) > 500 and "long because" not in "\n".join(lines[:30]).lower():
                 found.append(f"{source.relative_to(root)}: {len(lines)} lines and no reason given")
+    for folder in ROOMS:
+        for room in [root / folder, *sorted((root / folder).rglob("*"))]:
+            things = {source.stem for source in room.glob("*") if source.suffix in {".cc", ".h"}} if room.is_dir() else ()
+            if len(things) > MOST:
+                found.append(f"{room.relative_to(root)}: {len(things)} things, more than {MOST}: make rooms")
     if checked < 50:
         found.append(f"only {checked} source files found under {root}: wrong folder?")
     for line in found:

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "cube_reports.h"
-#include "expert/cube/aggregate.h"
 #include "expert/cube/difference.h"
 #include "expert/cube/reader.h"
+#include "expert/profile/aggregate.h"
 
 namespace kojak {
 namespace {

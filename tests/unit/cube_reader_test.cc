@@ -6,10 +6,11 @@
 #include <sstream>
 
 #include "cube_reports.h"
-#include "expert/cube/aggregate.h"
-#include "expert/cube/format.h"
-#include "expert/cube/path.h"
+#include "epilog/format/text/printable.h"
 #include "expert/cube/reader.h"
+#include "expert/output/format.h"
+#include "expert/profile/aggregate.h"
+#include "expert/profile/path.h"
 
 namespace kojak {
 namespace {
@@ -300,16 +301,16 @@ TEST(CubeReader, NoChangedByteDoesHarm) {
 }
 
 TEST(CubeFormat, MakesNamesSafeForATerminal) {
-  EXPECT_EQ(cube::printable("a\033[31mb\nc"),
+  EXPECT_EQ(printable("a\033[31mb\nc"),
             "a\xEF\xBF\xBD[31mb\xEF\xBF\xBD"
             "c");
-  EXPECT_EQ(cube::printable("\xC2\x9B"
-                            "31m"),
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m"),
             "\xEF\xBF\xBD"
             "31m");
-  EXPECT_EQ(cube::printable("abcdefgh", 6), "abc...");
-  EXPECT_EQ(cube::printable("\xC3\xA9\xC3\xA9", 2), "\xC3\xA9\xC3\xA9");
-  EXPECT_EQ(cube::printable_path("main / exchange / MPI_Put", 13), "... / MPI_Put");
+  EXPECT_EQ(printable_name("abcdefgh", 6), "abc...");
+  EXPECT_EQ(printable_name("\xC3\xA9\xC3\xA9", 2), "\xC3\xA9\xC3\xA9");
+  EXPECT_EQ(printable_path("main / exchange / MPI_Put", 13), "... / MPI_Put");
 }
 
 TEST(CubeFormat, WritesValuesByTheirUnit) {

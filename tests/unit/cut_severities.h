@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
 #include "expert/cube/writer.h"
+#include "expert/findings/trace_findings.h"
 #include "tests/support/kept_runs.h"
 #include "tests/unit/filter_support.h"
 

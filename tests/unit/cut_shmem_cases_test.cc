@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <set>
 
-#include "expert/catalogue.h"
+#include "expert/patterns/catalogue.h"
 #include "tests/unit/cut_severities.h"
 
 namespace kojak::test {

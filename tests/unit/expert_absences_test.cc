@@ -5,10 +5,11 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
-#include "expert/analysis/rma/wait_claims.h"
-#include "expert/catalogue.h"
-#include "expert/report/wait_words.h"
+#include "expert/analysis.h"
+#include "expert/findings/wait_words.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/patterns/rma/passive/wait_claims.h"
+#include "expert/sums/instances.h"
 
 namespace kojak::expert {
 namespace {
@@ -198,6 +199,12 @@ TEST(Absences, LocksWhoseGrantNeedsTheTargetNameTheirHolder) {
   EXPECT_EQ(found.until(partners_of(*locks[0])[0]), "rank 0 leaves MPI_Win_unlock");
 }
 
+// The worst instances of waits that count together.
+struct Worst : WaitsApart {
+  void add(const Wait& wait) override { instances.add(wait); }
+  Instances instances{10, 2};
+};
+
 // That progress, and grants, need nobody.
 struct Evidence {
   bool same_node, others;
@@ -222,19 +229,18 @@ TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
   const Evidence evidence = GetParam();
   std::vector<std::pair<std::uint32_t, double>> named;  // process, seconds
   double sum = 0;
-  LogMemory memory;
   WaitClaims::Results results;
-  results.memory = &memory;
+  results.apart = [] { return std::make_unique<Worst>(); };
   results.progress = [&](ProgressKind, CallPathIndex, LocationIndex, TimeSum s) {
     sum += s.seconds();
   };
-  results.progress_waits = [&](ProgressKind, WaitResults&& waits, const KeptWaits&) {
-    for (const Instance& i : waits.worst) {
+  results.progress_waits = [&](ProgressKind, WaitsApart& waits) {
+    for (const Instance& i : static_cast<Worst&>(waits).instances.finish().worst) {
       named.emplace_back(i.operation.process, i.waiting.seconds());
       EXPECT_EQ(i.waiters[0].ended_by.location, i.operation.process);
     }
   };
-  WaitClaims claims(10, 2, true, results);
+  WaitClaims claims(true, results);
   WaitingCall w;
   w.call.function = find_mpi_function("MPI_Win_flush_all");
   w.call.exit = {10};
@@ -277,9 +283,8 @@ class HeldLocks : public ::testing::TestWithParam<Evidence> {};
 TEST_P(HeldLocks, CountAsTheEvidenceTells) {
   const Evidence evidence = GetParam();
   double sum = 0, at_once = 0, for_holder = 0;
-  LogMemory memory;
   WaitClaims::Results results;
-  results.memory = &memory;
+  results.apart = [] { return std::make_unique<Worst>(); };
   results.lock_contention = [&](LockSide, const Call&, Seconds s, bool at_end,
                                 std::span<const WaitPart> parts) {
     sum += s.value;
@@ -292,12 +297,13 @@ TEST_P(HeldLocks, CountAsTheEvidenceTells) {
   results.contention = [&](LockSide, CallPathIndex, LocationIndex, TimeSum s) {
     sum += s.seconds();
   };
-  results.contention_waits = [&](LockSide, WaitResults&& waits, const KeptWaits&) {
+  results.contention_waits = [&](LockSide, WaitsApart& apart) {
+    const WaitResults waits = static_cast<Worst&>(apart).instances.finish();
     ASSERT_EQ(waits.worst.size(), 1u);
     EXPECT_EQ(waits.worst[0].waiters[0].ended_by.location, 3u);
     for_holder += waits.worst[0].waiting.seconds();
   };
-  WaitClaims claims(10, 2, true, results);
+  WaitClaims claims(true, results);
   WaitingCall w;
   w.call.function = find_mpi_function("MPI_Win_unlock");
   w.call.exit = {10};
@@ -329,9 +335,7 @@ INSTANTIATE_TEST_SUITE_P(All, HeldLocks,
 TEST(Absences, LocksAreCountedAtOnceWhereNoEvidenceMatters) {
   for (const bool known : {true, false}) {
     double at_once = 0, others = 0;
-    LogMemory memory;
     WaitClaims::Results results;
-    results.memory = &memory;
     results.lock_contention = [&](LockSide, const Call&, Seconds s, bool at_end,
                                   std::span<const WaitPart>) {
       (at_end ? others : at_once) += s.value;
@@ -339,7 +343,7 @@ TEST(Absences, LocksAreCountedAtOnceWhereNoEvidenceMatters) {
     results.contention = [&](LockSide, CallPathIndex, LocationIndex, TimeSum s) {
       others += s.seconds();
     };
-    WaitClaims claims(10, 2, known, results);
+    WaitClaims claims(known, results);
     WaitingCall w;
     w.call.function = find_mpi_function("MPI_Win_unlock");
     w.call.exit = {10};

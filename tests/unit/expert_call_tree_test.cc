@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "expert/catalogue.h"
 #include "expert/cube/writer.h"
-#include "expert/report/report.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/profile/report.h"
 #include "tests/support/cube_grammar.h"
 #include "tests/support/temp_dir.h"
 

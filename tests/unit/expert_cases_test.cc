@@ -20,9 +20,9 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
-#include "expert/catalogue.h"
+#include "expert/analysis.h"
 #include "expert/cube/writer.h"
+#include "expert/patterns/catalogue.h"
 #include "tests/support/cross_checks.h"
 
 namespace kojak::expert {

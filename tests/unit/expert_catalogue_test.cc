@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <string>
 
-#include "expert/analysis/profile.h"
-#include "expert/catalogue.h"
-#include "expert/report/docs.h"
-#include "expert/report/timeline_drawing.h"
+#include "expert/output/docs.h"
+#include "expert/output/timeline_drawing.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/sums/time_profile.h"
 
 namespace kojak::expert {
 namespace {

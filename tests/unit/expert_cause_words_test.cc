@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "expert/causes/cause_words.h"
-#include "expert/report/summary.h"
-#include "expert/report/wait_words.h"
+#include "expert/findings/cause_words.h"
+#include "expert/findings/wait_words.h"
+#include "expert/output/terminal.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {

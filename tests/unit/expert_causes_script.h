@@ -10,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "expert/catalogue.h"
-#include "expert/causes/cause_words.h"
-#include "expert/report/efficiency.h"
-#include "expert/report/summary.h"
+#include "expert/findings/cause_words.h"
+#include "expert/findings/trace_findings.h"
+#include "expert/output/terminal.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/profile/efficiency.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {

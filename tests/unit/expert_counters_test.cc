@@ -10,7 +10,7 @@
 #include <optional>
 #include <sstream>
 
-#include "expert/causes/cause_words.h"
+#include "expert/findings/cause_words.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "expert/cube/text.h"
+#include "epilog/format/text/xml_text.h"
 
 namespace kojak::expert {
 namespace {

@@ -5,10 +5,11 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
-#include "expert/analysis/region_class.h"
-#include "expert/catalogue.h"
-#include "expert/report/summary.h"
+#include "expert/analysis.h"
+#include "expert/findings/trace_findings.h"
+#include "expert/metrics/time_class.h"
+#include "expert/output/terminal.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::expert {
 namespace {

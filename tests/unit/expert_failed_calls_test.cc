@@ -8,9 +8,9 @@
 #include "earl/trace.h"
 #include "epilog/format/mpi_errors.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
-#include "expert/report/failed_call_words.h"
-#include "expert/report/summary.h"
+#include "expert/analysis.h"
+#include "expert/findings/failed_call_words.h"
+#include "expert/output/terminal.h"
 
 namespace kojak::expert {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "expert/catalogue.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::expert {
 namespace {

@@ -7,9 +7,9 @@
 #include <map>
 #include <random>
 
-#include "expert/analysis/envelopes.h"
-#include "expert/causes/cause_words.h"
-#include "expert/report/last_call_words.h"
+#include "expert/ends/envelopes.h"
+#include "expert/findings/cause_words.h"
+#include "expert/findings/last_call_words.h"
 #include "tests/unit/expert_ended_run.h"
 
 namespace kojak::expert {

@@ -6,9 +6,9 @@
 #include <map>
 #include <random>
 
-#include "expert/analysis/rma/lock_queue.h"
-#include "expert/analysis/rma/presence.h"
 #include "expert/patterns/rma/lock_contention.h"
+#include "expert/patterns/rma/passive/lock_queue.h"
+#include "expert/patterns/rma/passive/presence.h"
 #include "expert/patterns/wait_for_progress.h"
 
 namespace kojak::expert {

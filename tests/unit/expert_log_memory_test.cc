@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "expert/analysis/log_memory.h"
+#include "epilog/format/io/log_memory.h"
 
 namespace kojak::expert {
 namespace {

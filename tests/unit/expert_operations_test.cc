@@ -5,11 +5,11 @@
 #include "earl/findings.h"
 #include "earl/trace.h"
 #include "epilog/format/in_number.h"
+#include "epilog/format/text/counts.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
-#include "expert/catalogue.h"
-#include "expert/report/count_words.h"
-#include "expert/report/wait_words.h"
+#include "expert/analysis.h"
+#include "expert/findings/wait_words.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::expert {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <sstream>
 
-#include "expert/analysis/processors.h"
-#include "expert/analysis/store_places.h"
-#include "expert/report/summary.h"
+#include "expert/findings/processor_words.h"
+#include "expert/output/terminal.h"
+#include "expert/profile/store_places.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {

@@ -14,7 +14,7 @@
 #include <set>
 
 #include "earl/trace.h"
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
 #include "expert/cube/writer.h"
 #include "tests/support/cube_reader.h"
 #include "tests/support/report_checks.h"

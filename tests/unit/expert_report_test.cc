@@ -10,10 +10,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "expert/analysis/region_class.h"
-#include "expert/catalogue.h"
 #include "expert/cube/writer.h"
-#include "expert/report/summary.h"
+#include "expert/findings/trace_findings.h"
+#include "expert/metrics/time_class.h"
+#include "expert/output/terminal.h"
+#include "expert/patterns/catalogue.h"
 #include "tests/support/cube_grammar.h"
 #include "tests/support/cube_reader.h"
 #include "tests/support/report_checks.h"

@@ -8,8 +8,8 @@
 #include <optional>
 #include <sstream>
 
-#include "expert/analysis/samples.h"
-#include "expert/causes/cause_words.h"
+#include "expert/findings/cause_words.h"
+#include "expert/sums/samples.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {

@@ -7,7 +7,8 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
+#include "expert/findings/trace_findings.h"
 
 namespace kojak::expert {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
-#include "expert/catalogue.h"
+#include "expert/analysis.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::expert {
 namespace {

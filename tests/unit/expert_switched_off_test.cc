@@ -9,7 +9,7 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
+#include "expert/analysis.h"
 
 namespace kojak::expert {
 namespace {

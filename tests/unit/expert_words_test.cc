@@ -6,9 +6,10 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
-#include "expert/report/run_facts.h"
-#include "expert/report/summary.h"
+#include "expert/analysis.h"
+#include "expert/findings/trace_findings.h"
+#include "expert/output/terminal.h"
+#include "expert/profile/run_facts.h"
 
 namespace kojak::expert {
 namespace {

@@ -1,5 +1,5 @@
 // Where a process stands on a window, as the merge counts it (merge/complete/epochs.h) and as
-// elg_filter does (tools/filter/epoch_states.h), on random programs that MPI allows: both must
+// elg_filter does (earl/filter/epoch_states.h), on random programs that MPI allows: both must
 // say what this test keeps for itself in the plainest way.
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
+#include "earl/filter/epoch_states.h"
 #include "merge/complete/epochs.h"
-#include "tools/filter/epoch_states.h"
 
 namespace kojak::test {
 namespace {

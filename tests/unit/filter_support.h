@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "earl/filter/copy.h"
 #include "earl/replay.h"
 #include "epilog/format/check/verify.h"
 #include "epilog/format/text/text_reader.h"
 #include "tests/support/temp_dir.h"
-#include "tools/filter/copy.h"
 
 namespace kojak::test {
 

@@ -6,10 +6,10 @@
 
 #include "cube_reports.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/catalogue.h"
 #include "expert/cube/reader.h"
 #include "expert/page/bottlenecks.h"
-#include "expert/page/trace_part.h"
+#include "expert/page_of_trace.h"
+#include "expert/patterns/catalogue.h"
 #include "html_traces.h"
 
 namespace kojak::html {

@@ -10,13 +10,13 @@
 #include <sstream>
 
 #include "cube_reports.h"
-#include "expert/catalogue.h"
 #include "expert/cube/reader.h"
+#include "expert/output/json.h"
 #include "expert/page/blob.h"
 #include "expert/page/bottlenecks.h"
-#include "expert/page/json.h"
 #include "expert/page/page.h"
 #include "expert/page/severities.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak {
 namespace {

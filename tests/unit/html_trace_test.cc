@@ -7,9 +7,9 @@
 #include "expert/page/condense.h"
 #include "expert/page/sample.h"
 #include "expert/page/thin.h"
-#include "expert/page/trace_part.h"
 #include "expert/page/trace_reader.h"
 #include "expert/page/trace_view.h"
+#include "expert/page_of_trace.h"
 #include "html_traces.h"
 
 namespace kojak::html {

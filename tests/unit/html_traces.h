@@ -7,11 +7,20 @@
 
 #include "cube_reports.h"
 #include "epilog/format/text/text_reader.h"
+#include "expert/analysis.h"
 #include "expert/page/trace_reader.h"
 
 namespace kojak::html {
 
 inline constexpr Nanoseconds kSecond = 1'000'000'000;
+
+inline Result<TraceContent> read_trace(const std::string& path, const TraceLimits& limits) {
+  Result<earl::Trace> trace = earl::Trace::open(path);
+  if (!trace) return trace.error();
+  TimelineReader reader(limits);
+  expert::analyse(*trace, {.watcher = &reader.watch(*trace)});
+  return reader.finish();
+}
 
 inline TraceContent read(const std::string& text, const TraceLimits& limits = {}) {
   const std::string path = test::write_file("html_trace.elg", "");

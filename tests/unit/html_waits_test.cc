@@ -4,12 +4,12 @@
 
 #include "cube_reports.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/catalogue.h"
 #include "expert/page/condense.h"
 #include "expert/page/density.h"
 #include "expert/page/thin.h"
 #include "expert/page/trace_reader.h"
 #include "expert/page/trace_view.h"
+#include "expert/patterns/catalogue.h"
 #include "html_traces.h"
 
 namespace kojak::html {

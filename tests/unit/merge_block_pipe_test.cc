@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "merge/write/block_pipe.h"
+#include "epilog/format/io/block_pipe.h"
 #include "tests/support/temp_dir.h"
 
 namespace kojak::test {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMore = 8;  // blocks, more than the pipe holds
 
 // Buffers whose bytes are the number of the buffer.
-Status write_blocks(merge::BlockPipe& pipe, std::size_t blocks) {
+Status write_blocks(BlockPipe& pipe, std::size_t blocks) {
   auto buffer = std::make_unique<std::byte[]>(TraceWriter::kBuffer);
   for (std::size_t i = 0; i < blocks; ++i) {
     std::fill_n(buffer.get(), TraceWriter::kBuffer, static_cast<std::byte>(i));
@@ -25,7 +25,7 @@ Status write_blocks(merge::BlockPipe& pipe, std::size_t blocks) {
 }
 
 TEST(BlockPipe, GivesWhatWasWrittenInOrderToASlowReader) {
-  auto pipe = std::make_shared<merge::BlockPipe>();
+  auto pipe = std::make_shared<BlockPipe>();
   int told = 0;
   pipe->before_first([&] { ++told; });
   std::thread writer([&] {
@@ -35,7 +35,7 @@ TEST(BlockPipe, GivesWhatWasWrittenInOrderToASlowReader) {
   std::size_t size = 0;
   bool right = true;
   {
-    const auto source = merge::pipe_source(pipe);
+    const auto source = pipe_source(pipe);
     std::vector<std::byte> part(100'000);  // does not divide a buffer
     for (std::ptrdiff_t n; (n = source->read(part.data(), part.size())) != 0;) {
       ASSERT_GT(n, 0);
@@ -55,12 +55,12 @@ TEST(BlockPipe, GivesWhatWasWrittenInOrderToASlowReader) {
 }
 
 TEST(BlockPipe, AWriterThatFailsIsAnErrorBehindWhatItWrote) {
-  auto pipe = std::make_shared<merge::BlockPipe>();
+  auto pipe = std::make_shared<BlockPipe>();
   std::thread writer([&] {
     EXPECT_TRUE(write_blocks(*pipe, 1));
     pipe->close(false);
   });
-  const auto source = merge::pipe_source(pipe);
+  const auto source = pipe_source(pipe);
   std::vector<std::byte> part(TraceWriter::kBuffer);
   EXPECT_EQ(source->read(part.data(), part.size()),
             static_cast<std::ptrdiff_t>(TraceWriter::kBuffer));
@@ -70,14 +70,14 @@ TEST(BlockPipe, AWriterThatFailsIsAnErrorBehindWhatItWrote) {
 }
 
 TEST(BlockPipe, AReaderThatLeavesEndsAWriterThatWaits) {
-  auto pipe = std::make_shared<merge::BlockPipe>();
+  auto pipe = std::make_shared<BlockPipe>();
   Status status;
   std::thread writer([&] {
     status = write_blocks(*pipe, kMore);  // more than there is room for: waits
     pipe->close(false);
   });
   {
-    const auto source = merge::pipe_source(pipe);
+    const auto source = pipe_source(pipe);
     std::byte one{};
     EXPECT_EQ(source->read(&one, 1), 1);
   }
@@ -87,8 +87,8 @@ TEST(BlockPipe, AReaderThatLeavesEndsAWriterThatWaits) {
 }
 
 TEST(BlockPipe, AReaderThatNeverCameEndsTheWriter) {
-  auto pipe = std::make_shared<merge::BlockPipe>();
-  merge::pipe_source(pipe).reset();
+  auto pipe = std::make_shared<BlockPipe>();
+  pipe_source(pipe).reset();
   EXPECT_FALSE(write_blocks(*pipe, kMore));
 }
 

@@ -12,7 +12,7 @@
 #include <iostream>
 
 #include "epilog/format/text/text_reader.h"
-#include "expert/catalogue.h"
+#include "expert/patterns/catalogue.h"
 #include "tests/support/limit_memory.h"
 #include "tests/support/temp_dir.h"
 #include "tests/support/trace_parts.h"

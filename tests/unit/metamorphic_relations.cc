@@ -8,10 +8,10 @@
 
 #include "earl/trace.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/analysis/analysis.h"
-#include "expert/analysis/processors.h"
-#include "expert/catalogue.h"
+#include "expert/analysis.h"
 #include "expert/cube/writer.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/sums/processors.h"
 #include "tests/support/cross_checks.h"
 #include "tests/support/kept_runs.h"
 #include "tests/support/temp_dir.h"

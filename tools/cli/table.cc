@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <ostream>
 
+#include "epilog/format/text/counts.h"
 #include "epilog/format/text/csv_cell.h"
 #include "epilog/format/text/printable.h"
-#include "expert/report/count_words.h"
 
 namespace kojak::cli {
 namespace {
@@ -77,7 +77,7 @@ std::string format_percent(double part, double whole) {
 }
 
 std::string format_count(std::uint64_t count) {
-  return expert::grouped(count);
+  return grouped(count);
 }
 
 std::string format_bytes(std::uint64_t bytes) {

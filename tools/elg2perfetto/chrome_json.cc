@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "expert/page/json.h"
+#include "expert/output/json.h"
 
 namespace kojak::perfetto {
 namespace {

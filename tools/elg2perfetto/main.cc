@@ -8,9 +8,10 @@
 #include "earl/index/region_stacks.h"
 #include "earl/index/transfer_queues.h"
 #include "epilog/format/field_values.h"
-#include "expert/analysis/analysis.h"
-#include "expert/catalogue.h"
-#include "expert/report/wait_words.h"
+#include "epilog/format/text/counts.h"
+#include "expert/analysis.h"
+#include "expert/findings/wait_words.h"
+#include "expert/patterns/catalogue.h"
 #include "tools/cli/trace_input.h"
 #include "tools/elg2perfetto/chrome_json.h"
 #include "tools/elg2perfetto/packets.h"
@@ -257,7 +258,7 @@ void write_waits(const expert::Report& report, exporting::Clock& clock, ViewerFi
     }
     lane->until = i.end;
     std::vector<ViewerFile::Text> texts{
-        {"waiting, all processes", expert::fixed(i.waiting.seconds(), 6) + " s"}};
+        {"waiting, all processes", fixed(i.waiting.seconds(), 6) + " s"}};
     const expert::Waiter& worst = i.waiters.front();
     texts.push_back({"where", expert::call_name(report, places, worst.call_path)});
     if (const auto partners = expert::partners_of(i); !partners.empty()) {

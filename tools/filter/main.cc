@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "earl/file_gaps.h"
+#include "earl/filter/copy.h"
 #include "epilog/format/io/writer.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/compression.h"
 #include "tools/cli/lists.h"
 #include "tools/cli/trace_input.h"
-#include "tools/filter/copy.h"
 
 namespace kojak::filter {
 namespace {

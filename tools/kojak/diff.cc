@@ -7,14 +7,15 @@
 #include <vector>
 
 #include "epilog/format/io/writer.h"
-#include "expert/catalogue.h"
-#include "expert/cube/aggregate.h"
+#include "epilog/format/text/counts.h"
+#include "epilog/format/text/printable.h"
 #include "expert/cube/difference.h"
-#include "expert/cube/format.h"
-#include "expert/cube/path.h"
 #include "expert/cube/reader.h"
+#include "expert/output/format.h"
 #include "expert/page/page.h"
-#include "expert/report/count_words.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/profile/aggregate.h"
+#include "expert/profile/path.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 #include "tools/kojak/commands.h"
@@ -83,7 +84,7 @@ void print_table(const std::vector<MetricRow>& rows) {
   const std::size_t width = cli::terminal_width();
   name = std::min(name, std::max<std::size_t>(24, width > others ? width - others : 0));
   for (const MetricRow& row : rows) {
-    std::cout << padded(cube::printable(row.name, name), name, false) << "  "
+    std::cout << padded(printable_name(row.name, name), name, false) << "  "
               << padded(row.before, before, true) << "  " << padded(row.after, after, true) << "  "
               << coloured(padded(row.change, change, true), row.sign)
               << (row.relative.empty() ? "" : "  ")
@@ -147,13 +148,13 @@ void print_place(const Report& report, std::size_t call_node, std::size_t used) 
   const std::size_t width = std::max<std::size_t>(cli::terminal_width(), 60);
   const std::string call_site = report.call_site(call_node);
   const std::string site =
-      call_site.empty() ? "" : "  (" + cube::printable_path(call_site, width / 3) + ")";
-  const std::string path = cube::printable(report.call_path(call_node));
+      call_site.empty() ? "" : "  (" + printable_path(call_site, width / 3) + ")";
+  const std::string path = printable(report.call_path(call_node));
   constexpr std::size_t kIndent = 30;
   const bool fits = used + 4 + width_of(path) + width_of(site) <= width;
   const std::size_t room = width - kIndent - std::min(width - kIndent - 16, width_of(site) + 3);
   std::cout << (fits ? "  in  " : "\n" + std::string(kIndent, ' ') + "in ")
-            << (fits ? path : cube::printable_path(path, room)) << site << '\n';
+            << (fits ? path : printable_path(path, room)) << site << '\n';
 }
 
 void print_changes(const cube::Difference& difference, std::vector<Change> changes, bool worse,
@@ -175,7 +176,7 @@ void print_changes(const cube::Difference& difference, std::vector<Change> chang
     const Report& report = difference.before;
     const std::string seconds = cube::format_change(cube::Unit::kSeconds, change.change());
     const std::string title =
-        cube::printable(report.metrics[change.metric].title, 40) + (change.rest ? " (rest)" : "");
+        printable_name(report.metrics[change.metric].title, 40) + (change.rest ? " (rest)" : "");
     std::cout << coloured(padded(seconds, 14, true), change.change()) << " s  "
               << padded(relative(change.before, change.after), 10, true) << "  " << title;
     print_place(report, change.call_node, 30 + width_of(title));
@@ -191,8 +192,8 @@ void print_csv(const cube::Difference& difference) {
     const std::vector<double> after = cube::call_path_sums(difference.after, m);
     for (std::size_t c = 0; c < before.size(); ++c) {
       if (before[c] == 0 && after[c] == 0) continue;
-      table.add({cube::printable(report.metrics[m].name), cube::printable(paths.name(c)),
-                 cube::printable(report.call_site(c)), cube::format_exact(before[c]),
+      table.add({printable(report.metrics[m].name), printable(paths.name(c)),
+                 printable(report.call_site(c)), cube::format_exact(before[c]),
                  cube::format_exact(after[c]), cube::format_exact(after[c] - before[c])});
     }
   }
@@ -201,7 +202,7 @@ void print_csv(const cube::Difference& difference) {
 
 // Runs of different sizes compare by the time that each process took.
 void print_run(const char* which, const Report& report) {
-  std::cout << which << cube::printable(report.file) << " (" << report.locations() << " locations";
+  std::cout << which << printable(report.file) << " (" << report.locations() << " locations";
   if (report.locations() > 0 && cube::unit_of(report.metrics[0]) == cube::Unit::kSeconds) {
     const double each = cube::total(report, 0) / static_cast<double>(report.locations());
     std::cout << ", " << cube::format_value(cube::Unit::kSeconds, each) << " s each";
@@ -227,8 +228,7 @@ void print_series(const std::vector<Run>& runs, bool weak, double threshold, boo
                cli::format_percent(of_ideal(runs[0], run, weak), 1),
                known ? cli::format_percent(run.efficiency->parallel(), 1) : "-",
                known ? cli::format_percent(run.efficiency->load_balance, 1) : "-",
-               cli::format_percent(run.each(run.waiting), run.time),
-               cube::printable(run.file, 60)});
+               cli::format_percent(run.each(run.waiting), run.time), printable_name(run.file, 60)});
   }
   table.print(std::cout);
   std::vector<cli::Table::Column> columns{{"waiting, part of the time", cli::Align::kLeft}};
@@ -255,7 +255,7 @@ void print_series(const std::vector<Run>& runs, bool weak, double threshold, boo
     waits.print(std::cout);
   }
   if (hidden > 0) {
-    std::cout << "(" << expert::counted(hidden, "pattern is", "patterns are")
+    std::cout << "(" << counted(hidden, "pattern is", "patterns are")
               << " below the threshold; --all shows them)\n";
   }
 }
@@ -264,8 +264,8 @@ void print_series_csv(const std::vector<Run>& runs) {
   cli::Table table({{"report"}, {"processes"}, {"locations"}, {"metric"}, {"seconds"}});
   for (const Run& run : runs) {
     const auto add = [&](const std::string& metric, double value) {
-      table.add({cube::printable(run.file), std::to_string(run.processes),
-                 std::to_string(run.locations), metric, cube::format_exact(value)});
+      table.add({printable(run.file), std::to_string(run.processes), std::to_string(run.locations),
+                 metric, cube::format_exact(value)});
     };
     add("run_time", run.time);
     for (std::size_t p = 0; p < patterns().size(); ++p) {

@@ -2,11 +2,11 @@
 #include <string>
 #include <string_view>
 
-#include "expert/catalogue.h"
 #include "expert/cube/reader.h"
 #include "expert/page/page.h"
 #include "expert/page/source_lines.h"
-#include "expert/page/trace_part.h"
+#include "expert/page_of_trace.h"
+#include "expert/patterns/catalogue.h"
 #include "tools/cli/trace_input.h"
 #include "tools/kojak/commands.h"
 

@@ -6,9 +6,10 @@
 #include <string_view>
 
 #include "epilog/format/merge_properties.h"
-#include "expert/cube/aggregate.h"
-#include "expert/cube/format.h"
+#include "epilog/format/text/printable.h"
 #include "expert/cube/reader.h"
+#include "expert/output/format.h"
+#include "expert/profile/aggregate.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 #include "tools/kojak/commands.h"
@@ -29,7 +30,7 @@ std::string indent(std::size_t depth) {
 
 void print_summary(const Report& report) {
   const auto line = [](const char* what, const std::string& value) {
-    std::cout << what << cube::printable(value) << '\n';
+    std::cout << what << printable(value) << '\n';
   };
   std::array<std::size_t, 4> nodes{};
   for (const cube::SystemNode& node : report.system) {
@@ -43,7 +44,7 @@ void print_summary(const Report& report) {
     if (!key.starts_with(kRun) || key == "run.processes" || key == "run.threads") continue;
     const bool variable = key.starts_with(kVariable);
     std::string name = variable ? "environment" : key.substr(kRun.size());
-    name = cube::printable(name, 12) + ':';
+    name = printable_name(name, 12) + ':';
     name.resize(std::max<std::size_t>(name.size() + 1, 13), ' ');
     line(name.c_str(), (variable ? key.substr(kVariable.size()) + '=' : "") + value);
   }
@@ -82,8 +83,8 @@ void print_metrics(const Report& report, bool all) {
       continue;
     }
     const cube::Metric& metric = report.metrics[m];
-    table.add({indent(depths[m]) + cube::printable(metric.title, kNameWidth),
-               cube::printable(metric.name, kNameWidth), cube::printable(metric.unit, 8),
+    table.add({indent(depths[m]) + printable_name(metric.title, kNameWidth),
+               printable_name(metric.name, kNameWidth), printable_name(metric.unit, 8),
                cube::format_value(cube::unit_of(metric), totals[m]),
                cli::format_percent(totals[m], totals[roots[m]])});
   }
@@ -96,17 +97,16 @@ void print_calls(const Report& report, std::size_t metric) {
   const std::vector<double> own = cube::call_path_sums(report, metric);
   std::vector<double> with_callees = own;
   cube::add_callees(report, with_callees);
-  cli::Table table(
-      {{"call path (" + cube::printable(report.metrics[metric].title, kNameWidth) + ")",
-        cli::Align::kLeft},
-       {"called at", cli::Align::kLeft},
-       {"with callees"},
-       {"own"}});
+  cli::Table table({{"call path (" + printable_name(report.metrics[metric].title, kNameWidth) + ")",
+                     cli::Align::kLeft},
+                    {"called at", cli::Align::kLeft},
+                    {"with callees"},
+                    {"own"}});
   const std::vector<std::size_t> depths = cube::call_node_depths(report);
   for (std::size_t c = 0; c < own.size(); ++c) {
-    table.add({indent(depths[c]) + cube::printable(report.region_name(c), kNameWidth),
-               cube::printable_path(report.call_site(c), 32),
-               cube::format_value(unit, with_callees[c]), cube::format_value(unit, own[c])});
+    table.add({indent(depths[c]) + printable_name(report.region_name(c), kNameWidth),
+               printable_path(report.call_site(c), 32), cube::format_value(unit, with_callees[c]),
+               cube::format_value(unit, own[c])});
   }
   table.print(std::cout);
 }
@@ -122,14 +122,14 @@ void print_system(const Report& report, std::size_t metric) {
   }
   cli::Table table({{"system", cli::Align::kLeft},
                     {"name", cli::Align::kLeft},
-                    {cube::printable(report.metrics[metric].title, kNameWidth)}});
+                    {printable_name(report.metrics[metric].title, kNameWidth)}});
   constexpr std::array<const char*, 4> kKinds{"machine", "node", "process", "thread"};
   for (std::size_t n = 0; n < values.size(); ++n) {
     const cube::SystemNode& node = report.system[n];
     const auto level = static_cast<std::size_t>(node.kind);
     std::string text = std::string(2 * level, ' ') + kKinds[level];
     if (node.rank >= 0) text += " " + std::to_string(node.rank);
-    table.add({text, cube::printable(node.name, kNameWidth), cube::format_value(unit, values[n])});
+    table.add({text, printable_name(node.name, kNameWidth), cube::format_value(unit, values[n])});
   }
   table.print(std::cout);
 }

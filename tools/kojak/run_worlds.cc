@@ -4,7 +4,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "expert/cube/format.h"
+#include "epilog/format/text/printable.h"
 #include "expert/cube/reader.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
@@ -85,7 +85,7 @@ void print_worlds(std::vector<WorldReport> worlds) {
   };
   for (const WorldReport& world : worlds) {
     std::string command = world.facts.command.empty() ? world.facts.program : world.facts.command;
-    command = cube::printable(command, kWidest) + (world.spawned ? " (spawned)" : "");
+    command = printable_name(command, kWidest) + (world.spawned ? " (spawned)" : "");
     std::vector<std::string> cells = {std::to_string(world.facts.processes), world.folder, command};
     if (analysed) {
       cells.insert(cells.begin(), {seconds(world, &Run::waiting), seconds(world, &Run::time)});

@@ -4,10 +4,10 @@
 #include <numeric>
 #include <string>
 
-#include "expert/catalogue.h"
-#include "expert/cube/aggregate.h"
-#include "expert/page/json.h"
-#include "expert/report/run_time.h"
+#include "expert/output/json.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/profile/aggregate.h"
+#include "expert/profile/run_time.h"
 
 namespace kojak::run {
 namespace {
@@ -18,7 +18,7 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// As in expert/report/efficiency.h: computing is what execution has outside of all that stands
+// As in expert/profile/efficiency.h: computing is what execution has outside of all that stands
 // below it.
 std::optional<Efficiencies> efficiency_of(const cube::Report& report) {
   const std::size_t execution = report.find_metric(expert::Execution::kMetric.name);

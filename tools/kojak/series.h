@@ -3,7 +3,7 @@
 //
 // A Run is what a report says in few numbers; the report itself is not kept. Pure functions over
 // plain values. Errors: exit code 2 for a report without time. Source of the efficiencies:
-// expert/report/efficiency.h, the same from a report's values.
+// expert/profile/efficiency.h, the same from a report's values.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "epilog/format/error.h"
-#include "expert/cube/model.h"
+#include "expert/profile/model.h"
 
 namespace kojak::run {
 

@@ -10,12 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "expert/catalogue.h"
+#include "epilog/format/text/printable.h"
 #include "expert/causes/cause_metrics.h"
-#include "expert/cube/aggregate.h"
-#include "expert/cube/format.h"
-#include "expert/cube/path.h"
 #include "expert/cube/reader.h"
+#include "expert/output/format.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/profile/aggregate.h"
+#include "expert/profile/path.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/table.h"
 #include "tools/kojak/commands.h"
@@ -134,9 +135,9 @@ void print_patterns(const Report& report, std::size_t top, bool csv) {
   };
   for (const Row& row : rows) {
     table.add({seconds(row.value), percent(row.value, totals[roots[row.metric]], csv),
-               seconds(row.own), cube::printable(report.metrics[row.metric].name, csv ? 0 : 32),
-               cube::printable_path(paths.name(row.call_node), csv ? 0 : 60),
-               cube::printable_path(report.call_site(row.call_node), csv ? 0 : 32)});
+               seconds(row.own), printable_name(report.metrics[row.metric].name, csv ? 0 : 32),
+               printable_path(paths.name(row.call_node), csv ? 0 : 60),
+               printable_path(report.call_site(row.call_node), csv ? 0 : 32)});
   }
   csv ? table.print_csv(std::cout) : table.print(std::cout);
 }
@@ -152,7 +153,7 @@ void print_rows(const Report& report, const Rows& rows, const std::vector<std::s
   });
   std::vector<cli::Table::Column> columns;
   for (const std::size_t metric : metrics) {
-    columns.push_back({cube::printable(report.metrics[metric].name, csv ? 0 : 32)});
+    columns.push_back({printable_name(report.metrics[metric].name, csv ? 0 : 32)});
   }
   columns.push_back({csv ? "percent" : "of total"});
   // Programs read titles as they were.
@@ -174,7 +175,7 @@ void print_rows(const Report& report, const Rows& rows, const std::vector<std::s
     }
     cells.push_back(percent(values[0][row], whole, csv));
     for (const std::string& name : rows.names(row)) {
-      cells.push_back(cube::printable_path(name, csv ? 0 : 60));
+      cells.push_back(printable_path(name, csv ? 0 : 60));
     }
     table.add(std::move(cells));
   }

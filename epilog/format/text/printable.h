@@ -6,6 +6,7 @@
 // functions; thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,10 @@ Character take_character(std::string_view& text);
 
 // The text with U+FFFD for each character that is not harmless. `lines`: line breaks stay.
 std::string printable(std::string_view text, bool lines = false);
+
+// The same in at most `width` characters, 0: any length. What is too long ends in "...", or, where
+// the end is what matters, begins so: "... / exchange / MPI_Put".
+std::string printable_name(std::string_view text, std::size_t width);
+std::string printable_path(std::string_view text, std::size_t width);
 
 }  // namespace kojak

@@ -1,9 +1,9 @@
 // Barrier Completion. Source: EXPERT patterns 2006, collective synchronisation.
 #pragma once
 
-#include "expert/analysis/collective_view.h"
-#include "expert/analysis/interval.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/collective_view.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

@@ -1,9 +1,9 @@
 // Late Broadcast. Source: EXPERT patterns 2006, collective communication.
 #pragma once
 
-#include "expert/analysis/collective_view.h"
-#include "expert/analysis/interval.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/collective_view.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

@@ -1,8 +1,8 @@
 // Messages in Wrong Order, Late Sender. Source: EXPERT patterns 2006, point-to-point.
 #pragma once
 
-#include "expert/analysis/interval.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

@@ -2,7 +2,7 @@
 // by the table of MPI functions. Source: docs/patterns.
 #pragma once
 
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

@@ -1,9 +1,9 @@
 // Wait for Neighbours: neighbourhood collectives.
 #pragma once
 
-#include "expert/analysis/collective_view.h"
-#include "expert/analysis/interval.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/collective_view.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "epilog/format/openmp_constructs.h"
-#include "expert/analysis/interval.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 #include "expert/patterns/rma/group_calls.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

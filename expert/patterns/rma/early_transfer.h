@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "expert/analysis/marked_transfers.h"
-#include "expert/analysis/posts.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/patterns/rma/marked_transfers.h"
+#include "expert/patterns/rma/posts.h"
 
 namespace kojak::expert {
 

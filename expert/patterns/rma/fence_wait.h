@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "earl/aspects/window_collectives.h"
-#include "expert/analysis/interval.h"
-#include "expert/analysis/notes.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/patterns/notes.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

@@ -2,10 +2,10 @@
 // communicators, MPI_Finalize, collective calls on files. SHMEM's patterns use the rule, too.
 #pragma once
 
-#include "expert/analysis/collective_view.h"
-#include "expert/analysis/interval.h"
-#include "expert/analysis/notes.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/patterns/notes.h"
+#include "expert/waits/collective_view.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

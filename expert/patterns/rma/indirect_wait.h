@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "earl/aspects/gats_epochs.h"
-#include "expert/analysis/interval.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

@@ -2,8 +2,8 @@
 // patterns.
 #pragma once
 
-#include "expert/analysis/interval.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "expert/analysis/posts.h"
 #include "expert/patterns/rma/late_post_first.h"
+#include "expert/patterns/rma/posts.h"
 
 namespace kojak::expert {
 

@@ -2,8 +2,8 @@
 // 2006, inefficiency patterns; that a target outside MPI grants nothing is kojak's own.
 #pragma once
 
-#include "expert/analysis/rma/intervals.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/intervals.h"
 
 namespace kojak::expert {
 

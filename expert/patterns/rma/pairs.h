@@ -7,7 +7,7 @@
 
 #include "earl/aspects/fence_epochs.h"
 #include "earl/aspects/gats_epochs.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 
 namespace kojak::expert {
 

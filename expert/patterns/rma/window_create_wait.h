@@ -2,8 +2,8 @@
 #pragma once
 
 #include "earl/aspects/window_collectives.h"
-#include "expert/analysis/interval.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

@@ -2,10 +2,10 @@
 // 2006, SHMEM.
 #pragma once
 
-#include "expert/analysis/collective_view.h"
-#include "expert/analysis/interval.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 #include "expert/patterns/rma/group_calls.h"
+#include "expert/waits/collective_view.h"
+#include "expert/waits/interval.h"
 
 namespace kojak::expert {
 

@@ -5,11 +5,11 @@
 
 #include "earl/aspects/symmetric_memory.h"
 #include "epilog/format/shmem_functions.h"
-#include "expert/analysis/collective_view.h"
-#include "expert/analysis/interval.h"
-#include "expert/analysis/rma/intervals.h"
-#include "expert/metric.h"
+#include "expert/metrics/metric.h"
 #include "expert/patterns/rma/group_calls.h"
+#include "expert/waits/collective_view.h"
+#include "expert/waits/interval.h"
+#include "expert/waits/intervals.h"
 
 namespace kojak::expert {
 

@@ -45,20 +45,29 @@ static void* probe(void* unused) {
   return unused;
 }
 
-/* Out of calls that wait, begin something, and transfer. */
-static void jumped(MPI_Win win) {
+/* A call that fails, from a place that lies deeper by what is on the stack and never written. */
+static void fail(int kind, int deeper, MPI_Win win) {
   static double x = 0;
+  MPI_Request request;
+  volatile char room[2000];
+  room[0] = 0;
+  if (deeper > 0) fail(kind, deeper - 1, win);
+  if (deeper == 0 && kind == 0) MPI_Send(&x, 1, MPI_DOUBLE, 1000, 0, MPI_COMM_WORLD);
+  if (deeper == 0 && kind == 1) MPI_Isend(&x, 1, MPI_DOUBLE, 1000, 0, MPI_COMM_WORLD, &request);
+  if (deeper == 0 && kind == 2) MPI_Put(&x, 1, MPI_DOUBLE, 1000, 0, 1, MPI_DOUBLE, win);
+  room[1] = room[0];
+}
+
+/* Out of calls that wait, begin something, and transfer, each from a deeper place than the one before and from the same. */
+static void jumped(MPI_Win win) {
   MPI_Errhandler handler, of_window;
   MPI_Comm_create_errhandler(jump, &handler);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
   MPI_Win_create_errhandler(jump_from_window, &of_window);
   MPI_Win_set_errhandler(win, of_window);
-  for (volatile int i = 0; i < 9; ++i) {
+  for (volatile int i = 0; i < 18; ++i) {
     if (setjmp(before_error) == 0) {
-      MPI_Request request;
-      if (i % 3 == 0) MPI_Send(&x, 1, MPI_DOUBLE, 1000, 0, MPI_COMM_WORLD);
-      if (i % 3 == 1) MPI_Isend(&x, 1, MPI_DOUBLE, 1000, 0, MPI_COMM_WORLD, &request);
-      if (i % 3 == 2) MPI_Put(&x, 1, MPI_DOUBLE, 1000, 0, 1, MPI_DOUBLE, win);
+      fail(i % 3, i < 9 ? 0 : i - 9, win);
     } else {
       printf("jumped\n");
     }

@@ -1,0 +1,44 @@
+// The analysis of a trace: one forward pass that computes every severity.
+//
+//   auto trace = earl::Trace::open("a.elg");
+//   Report report = analyse(*trace);
+//
+// The report refers to the trace's definitions: the trace must outlive it. Faults in the trace end
+// up in the report's findings; a damaged trace is analysed up to its damage. Single-threaded.
+// Memory: call paths x locations, and what is open in the trace.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "earl/trace.h"
+#include "expert/metrics/selection.h"
+#include "expert/profile/report.h"
+#include "expert/sums/send_modes.h"
+#include "expert/waits/stream.h"
+
+namespace kojak::expert {
+
+struct AnalysisOptions {
+  // Called now and then with the number of calls seen so far, for a progress bar.
+  std::function<void(std::uint64_t events)> progress;
+  // Called for every wait that is counted, if not empty: who waited in which operation, how long,
+  // and for whom. (Waits for locks and for progress are known later, some only at the end.)
+  std::function<void(const Wait&)> wait;
+  // How many instances of a pattern the report keeps.
+  std::size_t instances = 10;
+  // If not null, it gets all messages: for the findings by send mode.
+  SendModes* send_modes = nullptr;
+  // Also find out who made the others wait, and the critical path: Report::root_causes(), and
+  // metrics for the places that are to blame.
+  bool root_causes = false;
+  std::size_t most_of_root_causes = kMostOfRootCauses;  // CauseFinder::Options::most
+  // Sees the replay of the trace, too, if not null: for what else is made of it in the same pass.
+  ReplayWatcher* watcher = nullptr;
+  // What the report shows of the tree.
+  Selection selection;
+};
+
+Report analyse(earl::Trace& trace, const AnalysisOptions& options = {});
+
+}  // namespace kojak::expert

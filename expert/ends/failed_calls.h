@@ -1,0 +1,49 @@
+// Calls of MPI that returned an error, by call path, error class and process.
+//
+// Memory: one row for each of these. Nothing fails.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "epilog/format/record/types.h"
+#include "expert/metrics/metric.h"
+
+namespace kojak::expert {
+
+struct FailedCalls {
+  CallPathIndex call_path = 0;
+  std::uint8_t error_class = 0;  // as in epilog/format/mpi_errors.h
+  LocationIndex location = 0;
+  std::uint32_t process = 0;
+  std::uint64_t count = 0;
+  Seconds first;
+};
+
+class FailedCallCounter {
+ public:
+  void add(CallPathIndex call_path, LocationIndex location, std::uint32_t process, Seconds time,
+           std::uint8_t error_class) {
+    const auto [at, fresh] = rows_.try_emplace({call_path, error_class, location});
+    if (fresh) at->second = {call_path, error_class, location, process, 0, time};
+    ++at->second.count;
+  }
+  std::vector<FailedCalls> take() const {
+    std::vector<FailedCalls> rows;
+    for (const auto& [key, row] : rows_) rows.push_back(row);
+    return rows;
+  }
+
+ private:
+  struct Key {
+    CallPathIndex call_path;
+    std::uint8_t error_class;
+    LocationIndex location;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::map<Key, FailedCalls> rows_;
+};
+
+}  // namespace kojak::expert

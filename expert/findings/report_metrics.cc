@@ -1,0 +1,111 @@
+#include "expert/findings/report_metrics.h"
+
+#include <algorithm>
+#include <string>
+
+#include "epilog/format/field_values.h"
+#include "epilog/format/text/counts.h"
+#include "expert/findings/trace_findings.h"
+#include "expert/metrics/switched_off.h"
+#include "expert/metrics/time_class.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/patterns/openmp/teams.h"
+
+namespace kojak::expert {
+namespace {
+
+std::string progress_remark(const ProgressSureness& s) {
+  if (!s.sure && !s.unsure) return {};
+  if (s.confirmed == 0) {
+    return "Not sure: no call shows whether transfers need their target to call MPI here.";
+  }
+  std::string text = s.unsure ? "In part sure: " : "Sure: ";
+  return text + counted(s.confirmed, "call", "calls") +
+         " ended only after the target, which had been computing, called MPI again; none ended "
+         "before.";
+}
+
+// What a node of the tree lacks because of functions that were left out.
+std::string functions_off_remark(const SwitchedOff& off, const Metric& metric) {
+  const SwitchedOff::Missing missing = off.missing(metric);
+  if (missing.processes == 0) return {};
+  return counted(missing.processes, "process", "processes") +
+         " did not record its calls of the groups that ELG_MPI left out: " +
+         SwitchedOff::names(missing.groups) + ".";
+}
+
+std::string order_remark(const model::LockDecisions& d) {
+  if (d.durations + d.requests + d.circles == 0) return {};
+  std::string text = "Order of lock holders: " + counted(d.proof, "epoch", "epochs") +
+                     " placed by proof, " + std::to_string(d.durations) +
+                     " by what their calls lasted, " + std::to_string(d.requests) +
+                     " by when they asked";
+  if (d.circles != 0) text += ", " + std::to_string(d.circles) + " against their proofs (clocks)";
+  return text + '.';
+}
+
+bool has_shmem(const Definitions& definitions) {
+  bool any = false;
+  definitions.regions.for_each([&](RegionId, const RegionDef& region) {
+    any = any || (region.function == nullptr && shmem_class(region.name));
+  });
+  return any;
+}
+
+}  // namespace
+
+std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
+  const bool shmem = has_shmem(definitions), omp = OmpTeams::concerns(definitions);
+  const SwitchedOff off(definitions);
+  std::vector<ReportMetric> metrics = metrics_where([&](Needs needs) {
+    if (needs == Needs::kAllProgress) return !off.hides_progress();
+    return needs == Needs::kShmem ? shmem : omp;
+  });
+  for (ReportMetric& m : metrics) m.remark = functions_off_remark(off, m.metric);
+  for (const Metric& left_out : all_metrics()) {
+    if (left_out.needs != Needs::kAllProgress || !off.hides_progress()) continue;
+    const auto parent = std::find_if(metrics.begin(), metrics.end(), [&](const ReportMetric& m) {
+      return m.metric.name == left_out.parent;
+    });
+    if (!parent->remark.empty()) parent->remark += ' ';
+    parent->remark += std::string(left_out.title) + " is left out (ELG_MPI).";
+  }
+  MetricIndex index = kMetrics;
+  definitions.metrics.for_each([&](MetricId, const MetricDef& counter) {
+    if (adds_up(counter)) {
+      metrics.push_back({{.name = counter.name,
+                          .title = counter.name,
+                          .parent = "",
+                          .unit = Unit::kOccurrences,
+                          .kind = Metric::Kind::kSummand,
+                          .own = {},
+                          .summary = counter.description,
+                          .formula = "",
+                          .meaning = "A hardware counter of the trace, without nested regions.",
+                          .advice = "",
+                          .fractions = counter.dtype == kFloatCounter},
+                         index});
+    }
+    ++index;
+  });
+  return metrics;
+}
+
+void add_wait_remarks(const RmaWaits& waits, const Definitions& definitions,
+                      std::vector<ReportMetric>& metrics) {
+  for (ReportMetric& m : metrics) {
+    std::string text;
+    const bool there = m.metric.needs == Needs::kShmem || !definitions.windows.empty();
+    if (there && m.metric.sureness == Metric::Sureness::kProgress) {
+      text = progress_remark(waits.sureness());
+    }
+    if (m.metric.sureness == Metric::Sureness::kLockOrder) {
+      text = order_remark(waits.lock_decisions());
+    }
+    if (text.empty()) continue;
+    if (!m.remark.empty()) m.remark += ' ';
+    m.remark += text;
+  }
+}
+
+}  // namespace kojak::expert

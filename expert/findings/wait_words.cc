@@ -1,0 +1,116 @@
+#include "expert/findings/wait_words.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kojak::expert {
+
+std::string_view object_kind(const Operation& operation) {
+  switch (operation.object) {
+    case Operation::Object::kNothing:
+      break;
+    case Operation::Object::kCommunicator:
+      return "communicator";
+    case Operation::Object::kWindow:
+      return "window";
+    case Operation::Object::kLock:
+      return "lock";
+  }
+  return {};
+}
+
+std::string object_name(const Operation& operation) {
+  std::string name(object_kind(operation));
+  if (name.empty() || operation.id == kAbsent) return {};
+  name += ' ' + std::to_string(operation.id);
+  if (operation.process != kNoLocation) name += " of rank " + std::to_string(operation.process);
+  return name;
+}
+
+std::string object_words(const Report& report, const StorePlaces& places,
+                         const Operation& operation) {
+  std::string name = object_name(operation);
+  const bool window = operation.object == Operation::Object::kWindow;
+  if (!window && operation.object != Operation::Object::kCommunicator) return name;
+  const auto& all = window ? report.waits().windows : report.waits().communicators;
+  const auto created = all.find(operation.id);
+  if (created == all.end()) return name;
+  const std::size_t path = places.call_path(created->second);
+  const std::string site =
+      path == kNone ? std::string() : site_name(report.definitions(), report.program_site(path));
+  return site.empty() ? name : name + " created at " + site;
+}
+
+std::string call_name(const Report& report, const StorePlaces& places, CallPathIndex call_path) {
+  const std::size_t path = places.call_path(call_path);
+  if (path == kNone) return "a call";
+  const std::size_t library = report.library_call(path);
+  const std::string site = report.call_site(library == kNone ? path : library);
+  std::string name = report.region_name(report.call_paths()[path].region);
+  if (library != kNone) name += " in " + report.region_name(report.call_paths()[library].region);
+  return site.empty() ? name : name + " at " + site;
+}
+
+std::string ending(const Report& report, const StorePlaces& places, LocationIndex location,
+                   CallPathIndex call_path, bool at_exit) {
+  const std::size_t thread = places.thread(location);
+  return (thread == kNone ? std::string("a process") : report.thread_name(thread)) +
+         (at_exit ? " leaves " : " enters ") + call_name(report, places, call_path);
+}
+
+namespace {
+
+void add_to(std::vector<Partner>& partners, const Partner& more) {
+  const auto known = std::find_if(partners.begin(), partners.end(), [&](const Partner& p) {
+    return p.location == more.location && p.call_path == more.call_path &&
+           p.at_exit == more.at_exit;
+  });
+  if (known != partners.end()) {
+    known->waited += more.waited;
+  } else {
+    partners.push_back(more);
+  }
+}
+
+void sort_by_seconds(std::vector<Partner>& partners) {
+  std::stable_sort(partners.begin(), partners.end(),
+                   [](const Partner& a, const Partner& b) { return a.waited > b.waited; });
+}
+
+}  // namespace
+
+std::vector<Partner> partners_of(const Instance& instance) {
+  std::vector<Partner> partners;
+  for (const Waiter& w : instance.waiters) {
+    const EndedBy& by = w.ended_by;
+    if (by.known()) add_to(partners, {by.location, by.call_path, by.at_exit, w.waiting});
+  }
+  sort_by_seconds(partners);
+  return partners;
+}
+
+const std::vector<Partner>& partners_of(const Report& report, MetricIndex metric,
+                                        CallPathIndex call_path) {
+  static const std::vector<Partner> kNobody;
+  const auto found = report.waits().partners.find(WaitResults::place(metric, call_path));
+  return found == report.waits().partners.end() ? kNobody : found->second;
+}
+
+std::vector<Partner> partners_of(const Report& report, MetricIndex metric, const CallPathNode& at) {
+  std::vector<Partner> partners = partners_of(report, metric, at.index);
+  for (const CallPathIndex index : at.also) {
+    for (const Partner& p : partners_of(report, metric, index)) add_to(partners, p);
+  }
+  if (!at.also.empty()) sort_by_seconds(partners);
+  return partners;
+}
+
+std::string largest_part(double part, double whole) {
+  const double share = whole > 0 ? part / whole : 0;
+  if (share > 0.995) return "all of it";
+  const std::string percent =
+      std::to_string(static_cast<int>(std::floor(100 * share + 0.5))) + " %";
+  return (share > 0.5 ? "most of it, " : "the largest part, ") + percent + ',';
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,42 @@
+// Instances and partners in the words that the terminal, the JSON and the page share.
+//
+// Pure functions on a report; nothing fails; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "expert/profile/report.h"
+#include "expert/profile/store_places.h"
+
+namespace kojak::expert {
+
+// "window 0", "window 0 of rank 2", "communicator 3"; empty if it is about neither.
+std::string object_name(const Operation& operation);
+// The same with where it was made, if that is known: "window 0 created at halo.c:12".
+std::string object_words(const Report& report, const StorePlaces& places,
+                         const Operation& operation);
+// The first again, as words of their own: "window", "communicator", or empty.
+std::string_view object_kind(const Operation& operation);
+
+// "MPI_Win_post at halo.c:39", "MPI_Barrier in GA_Sync at scf.c:9" of a call that comes out of a
+// communication library, or without the place where it is unknown. Names of the program are
+// as it gave them.
+std::string call_name(const Report& report, const StorePlaces& places, CallPathIndex call_path);
+// "rank 1 enters MPI_Win_post at halo.c:39"
+std::string ending(const Report& report, const StorePlaces& places, LocationIndex location,
+                   CallPathIndex call_path, bool at_exit);
+
+// For whom an instance's listed waiters waited, the most waited for first.
+std::vector<Partner> partners_of(const Instance& instance);
+// Of all waits of a pattern at one call path; empty if nobody is known.
+const std::vector<Partner>& partners_of(const Report& report, MetricIndex metric,
+                                        CallPathIndex call_path);
+// The same at one place of the report, which may be several call paths.
+std::vector<Partner> partners_of(const Report& report, MetricIndex metric, const CallPathNode& at);
+
+// How much of a whole, before "in ..." or "until ...": "all of it", "most of it, 72 %,", "the
+// largest part, 16 %,".
+std::string largest_part(double part, double whole);
+
+}  // namespace kojak::expert

@@ -1,0 +1,167 @@
+// What RmaWaits follows of SHMEM: locks like those of windows, each with its conflicting holders;
+// gets, atomic operations and quiet, which may need a target that computes.
+#include <algorithm>
+#include <utility>
+
+#include "epilog/model/shmem_completion.h"
+#include "expert/patterns/rma/passive/waits.h"
+
+namespace kojak::expert {
+namespace {
+
+// Of transfers that may need their target before they return.
+ProgressKind kind_of(ShmemRole role) {
+  switch (role) {
+    case ShmemRole::kGet:
+    case ShmemRole::kGetStrided:
+      return ProgressKind::kShmemGet;
+    case ShmemRole::kAtomicGet:
+    case ShmemRole::kAtomicGetPut:
+      return ProgressKind::kShmemFetch;
+    case ShmemRole::kAtomicPut:
+      return ProgressKind::kShmemAtomic;
+    default:
+      return ProgressKind::kNobody;
+  }
+}
+
+}  // namespace
+
+void RmaWaits::enter_shmem(const earl::OpenCall& call, ShmemRole role) {
+  if (model::may_quiet(role)) {
+    processes_[raw(call.process)].open_quiets.push_back(call.enter_pos);
+  }
+  switch (role) {
+    case ShmemRole::kSetLock:
+    case ShmemRole::kTestLock:
+      enter_lock_call(call);
+      break;
+    case ShmemRole::kClearLock:
+      locks_.enter_unlock(call.process, call.enter);
+      break;
+    default:
+      if (role != ShmemRole::kQuiet && kind_of(role) == ProgressKind::kNobody) return;
+  }
+  remember(locations_[call.index], call.enter);
+}
+
+void RmaWaits::leave_shmem(const Call& call, ShmemRole role) {
+  if (model::may_quiet(role)) std::erase(processes_[raw(call.process)].open_quiets, call.enter_pos);
+  Location& location = locations_[call.index];
+  ticket_ = std::exchange(location.ticket, kNoTicket);
+  turns_ticket_ = std::exchange(location.turns, kNoTicket);
+  switch (role) {
+    case ShmemRole::kSetLock:
+    case ShmemRole::kTestLock:
+      return leave_lock_call(call);
+    case ShmemRole::kClearLock:
+      return locks_.leave_unlock(call.process);
+    default:
+      break;
+  }
+  const ProgressKind kind = kind_of(role);
+  if (kind == ProgressKind::kNobody) return;
+  if (location.call != call.enter_pos || !(call.enter < call.exit)) return;
+  for (const Issued& issued : location.issued) {
+    need(call, kSymmetricMemory, issued.target, kind, call.enter);
+  }
+}
+
+void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
+  const earl::OpenCall& call = *transfer.call;
+  const ShmemRole role = shmem_role(call);
+  const bool non_blocking = transfer.place != nullptr && transfer.place->non_blocking();
+  if (model::complete_when_quiet(!transfer.get, non_blocking, role == ShmemRole::kAtomicGetPut)) {
+    const std::uint32_t context = transfer.place != nullptr ? transfer.place->context : 0;
+    Process& origin = processes_[raw(transfer.origin)];
+    auto& issued = origin.outstanding[context][transfer.target];
+    const auto later = std::find_if(issued.begin(), issued.end(),
+                                    [&](const auto& o) { return o.enter_pos >= call.enter_pos; });
+    // Of two calls with no open quiet between them the later one tells enough.
+    const auto told_apart = [&](std::uint64_t from, std::uint64_t to) {
+      return std::any_of(origin.open_quiets.begin(), origin.open_quiets.end(),
+                         [&](std::uint64_t quiet) { return from < quiet && quiet < to; });
+    };
+    if (later == issued.end() || told_apart(call.enter_pos, later->enter_pos)) {
+      const auto added = issued.insert(later, {call.enter_pos, call.enter});
+      if (added != issued.begin() && !told_apart(std::prev(added)->enter_pos, added->enter_pos)) {
+        issued.erase(std::prev(added));
+      }
+    }
+  }
+  if (non_blocking) return;
+  Location& location = locations_[call.index];
+  if (location.call != call.enter_pos) {
+    location.call = call.enter_pos;
+    location.issued.clear();
+  }
+  location.issued.push_back(
+      {kSymmetricMemory, transfer.target, earl::EpochKind::kNone, earl::kNone});
+}
+
+void RmaWaits::on_quiet(const Call& call, std::uint32_t context) {
+  auto& outstanding = processes_[raw(call.process)].outstanding;
+  const bool waits = shmem_role(call) == ShmemRole::kQuiet && call.enter < call.exit;
+  // What other threads issued behind the quiet is not its own.
+  const std::uint64_t begun = model::may_quiet(shmem_role(call)) ? call.enter_pos : earl::kNoEvent;
+  const auto complete = [&](std::map<ProcessId, std::vector<Process::Outstanding>>& targets) {
+    for (auto at = targets.begin(); at != targets.end();) {
+      auto& [target, issued] = *at;
+      const auto behind = std::find_if(issued.begin(), issued.end(),
+                                       [&](const auto& o) { return o.enter_pos >= begun; });
+      if (waits && behind != issued.begin()) {
+        need(call, kSymmetricMemory, target, ProgressKind::kShmemQuiet, std::prev(behind)->enter);
+      }
+      issued.erase(issued.begin(), behind);
+      at = issued.empty() ? targets.erase(at) : std::next(at);
+    }
+    return targets.empty();
+  };
+  if (context == kAbsent) {
+    for (auto at = outstanding.begin(); at != outstanding.end();) {
+      at = complete(at->second) ? outstanding.erase(at) : std::next(at);
+    }
+  } else if (const auto found = outstanding.find(context); found != outstanding.end()) {
+    if (complete(found->second)) outstanding.erase(found);
+  }
+}
+
+// A process that is not in the run stands for one that is not known.
+RmaWaits::ShmemLock& RmaWaits::shmem_lock(const earl::SymmetricLock& lock) {
+  if (const auto known = shmem_locks_.find(lock.lock); known != shmem_locks_.end()) {
+    return known->second;
+  }
+  const auto next = static_cast<WindowId>(first_lock_ + lock_ids_.size());
+  lock_ids_.push_back(lock.lock);
+  const ProcessId by = is_absent(lock.granted_by)
+                           ? static_cast<ProcessId>(static_cast<std::uint32_t>(processes_.size()))
+                           : lock.granted_by;
+  return shmem_locks_.emplace(lock.lock, ShmemLock{next, by}).first->second;
+}
+
+void RmaWaits::on_symmetric_lock(const earl::SymmetricLock& lock) {
+  const Call& call = *lock.call;
+  const auto [window, by] = shmem_lock(lock);
+  if (!lock.acquired) {
+    if (shmem_role(call) != ShmemRole::kClearLock) {  // released in a gap: nobody knows when
+      return locks_.give_up(call.process, window);
+    }
+    const LockQueue::Id held = locks_.find(call.process, window, by);
+    if (held != earl::kNone) locks_.end(held, call);
+    return;
+  }
+  if (call.paused) return;
+  const LockQueue::Id epoch = locks_.begin(call, window, by, true);
+  locks_[epoch].asked = std::exchange(asked_ticket_, kNoTicket);
+  if (shmem_role(call) == ShmemRole::kSetLock) {
+    look(call, epoch, ProgressKind::kShmemLock, locks_.contended(epoch, call.enter));
+    if (raw(by) < processes_.size()) {
+      need(call, kSymmetricMemory, by, ProgressKind::kShmemLock, call.enter);
+    }
+  }
+  // Who returns from shmem_set_lock holds it.
+  auto& targets = locks_[epoch].targets;
+  locks_.prove(epoch, targets[targets.get(by)], call);
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,197 @@
+// Claims of Lock Contention and Wait for Progress, until it is known whether they hold.
+//
+// If any call that cannot end without its target began and ended while the target was outside MPI,
+// then progress needs no MPI calls there, and all claims of Wait for Progress of that window, kind
+// of call, and same or different node are void. Locks fall with the transfers behind them, unless
+// lock calls themselves ended only after their absent target had come back, and none before: where
+// data move by themselves, grants may still need the target. While a computing target has not
+// granted a lock, nobody holds it, unless such grants need no help from the target. Only the end of
+// the trace shows which of the two is true, so waits that depend on it are summed up separately
+// until then; all others are reported at once. Calls that wait for operations on several windows
+// are kept as they are: each window's part stands on its own evidence. Memory: windows x kinds x
+// call paths x locations that claim something, and kMostKept calls on several windows. Source:
+// passive-target paper 2012, section 4; the guard against false claims is kojak's own.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <unordered_map>
+
+#include "expert/patterns/rma/passive/waiting_call.h"
+#include "expert/waits/wait.h"
+
+namespace kojak::expert {
+
+// How sure the claims of Wait for Progress are.
+struct ProgressSureness {
+  std::uint64_t confirmed = 0;  // calls that ended only after their absent target came back
+  TimeSum sure, unsure;         // claimed where there is such a call, and where there is none
+};
+
+// Waits that count together or not at all, kept until that is known. Metrics are 0.
+class WaitsApart {
+ public:
+  virtual ~WaitsApart() = default;
+  virtual void add(const Wait& wait) = 0;
+};
+
+class WaitClaims {
+ public:
+  struct Results {
+    // A call waited for locks; of the latest holders it is known which part was for whom. `at_end`:
+    // how long depends on who can grant locks, though that may be known by now.
+    std::function<void(LockSide, const Call&, Seconds, bool at_end, std::span<const WaitPart>)>
+        lock_contention;
+    // Where waits lie until it is known whether they count.
+    std::function<std::unique_ptr<WaitsApart>()> apart;
+    // Sums at the end of the trace, and the waits.
+    std::function<void(LockSide, CallPathIndex, LocationIndex, TimeSum)> contention;
+    std::function<void(LockSide, WaitsApart&)> contention_waits;
+    std::function<void(ProgressKind, CallPathIndex, LocationIndex, TimeSum)> progress;
+    std::function<void(ProgressKind, WaitsApart&)> progress_waits;
+    // A call that waited for progress, and for whom when.
+    std::function<void(ProgressKind, const Call&, Seconds, std::span<const WaitPart>)>
+        progress_parts;
+    // Of calls that waited for a Win_complete that waited for another target's progress.
+    std::function<void(CallPathIndex, LocationIndex, TimeSum)> indirect;
+    std::function<void(WaitsApart&)> indirect_waits;
+  };
+  // `known`: whether the trace tells who is outside MPI.
+  WaitClaims(bool known, Results results) : known_(known), results_(std::move(results)) {}
+
+  // A call of that kind ended although its target, on the same node or not, had been outside ever
+  // since one of its operations was issued; of locks, since it was asked for.
+  void asynchronous(WindowId window, ProgressKind kind, bool same_node) {
+    ++windows_[window].asynchronous[index(kind)][same_node];
+  }
+  // It ended only after that target had come back.
+  void confirmed(WindowId window, ProgressKind kind, bool same_node) {
+    ++windows_[window].confirmed[index(kind)][same_node];
+  }
+  void add(const WaitingCall& waiting);
+  void finish();
+
+  // Windows and kinds of call where claims were void.
+  std::uint64_t voided() const;
+  std::uint64_t left_out() const { return left_out_; }
+  const ProgressSureness& sureness() const { return sureness_; }
+
+ private:
+  static constexpr std::size_t kMostKept = 1 << 16;
+  static constexpr std::size_t kMostParts = 128;  // that a call says it waited for
+  static constexpr std::size_t index(ProgressKind kind) { return static_cast<std::size_t>(kind); }
+
+  struct Amounts {
+    double same = 0, other = 0, both = 0;
+  };
+  struct Sums {
+    TimeSum same, other, both;
+    void add(const Amounts& a) {
+      same.add(a.same);
+      other.add(a.other);
+      both.add(a.both);
+    }
+    // 0: the same node counts, 1: others, 2: both.
+    TimeSum of(std::size_t which) const { return which == 2 ? both : which == 0 ? same : other; }
+  };
+  using ByRule = std::array<Amounts, kGrantRules>;
+  using SumsByRule = std::array<Sums, kGrantRules>;
+  using Place = std::uint64_t;  // call path and location
+  // The waits of calls whose targets were all on the same node, or all on others; and of calls that
+  // waited for some of each: of which the one side counts, the other, or both. Which of these is
+  // true the end tells; so a call has one entry, or three.
+  enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
+  using Waits = std::unique_ptr<WaitsApart>;  // made when there is the first
+  // By the bits of the rule that make a difference for a call, and the rule without the others.
+  template <class T>
+  using ForRules = std::array<std::array<T, kGrantRules>, kGrantRules>;
+  struct Progress {
+    std::unordered_map<Place, SumsByRule> sums;
+    ForRules<std::array<Waits, kSides>> waits;
+  };
+  struct Indirect {
+    std::unordered_map<Place, Sums> sums;
+    std::array<Waits, 3> waits;  // same node, others, both
+  };
+  struct Contention {
+    std::unordered_map<Place, std::array<TimeSum, kGrantRules>> sums;
+    ForRules<Waits> waits;
+  };
+  struct Window {
+    std::array<std::array<std::uint64_t, 2>, kProgressKinds> asynchronous{}, confirmed{};
+    std::array<Progress, kProgressKinds> progress;
+    std::array<Contention, kLockSides> contention;
+    Indirect indirect;
+    bool is_void(ProgressKind kind, bool same_node) const;
+    // Whether nothing that is still to come can change that.
+    bool stays_void(ProgressKind kind, bool same_node) const;
+    bool locks_wait(bool same_node) const;
+    std::uint64_t confirmations(ProgressKind kind, bool same_node) const;
+    bool is_sure(bool same_node) const;
+    unsigned rule() const;
+    unsigned open_rule() const;  // what it may still be at the end
+  };
+  struct Kept {
+    Call call;
+    ProgressKind kind{};
+    bool contended = false;
+    std::vector<WaitingCall::Outside> outside;
+    Intervals taken;
+    std::vector<WaitingCall::Held> held;
+  };
+
+  static Place place(const Call& call) { return Place{raw(call.cnode)} << 32 | call.index; }
+  static LockSide side_of(const Call& call, ProgressKind kind) {
+    if (is_shmem(kind)) return LockSide::kShmem;
+    const bool sync = call.function != nullptr && call.function->cls == MpiClass::kPassiveTarget;
+    return sync ? LockSide::kSync : LockSide::kTransfer;
+  }
+  // Else a damaged trace: lock records outside of MPI.
+  static bool can_contend(const Call& call, ProgressKind kind) {
+    return call.function != nullptr || is_shmem(kind);
+  }
+  // Whether its waiting for progress may still count in the end.
+  static bool may_count(const Window& window, const WaitingCall& waiting);
+  static Amounts left_over(const Call& call, const WaitingCall::Outside& outside,
+                           const Intervals& taken);
+  void claim_contention(const WaitingCall& waiting, const std::array<Seconds, kGrantRules>& held,
+                        unsigned matter);
+  // `taken`: what other patterns claim of the Win_complete.
+  void claim_indirect(const WaitingCall& waiting, const Intervals& taken);
+  // Whether it makes a difference for the call if targets must be in MPI to grant locks. What has
+  // been seen so far of that makes none: the answer must not depend on when it was seen.
+  bool depends_on_grants(const Call& call, const std::vector<WaitingCall::Held>& held);
+  // Which part of the time was for which holder: at each time the one that released last.
+  template <class Rule>
+  void find_parts(const std::vector<WaitingCall::Held>& held, Rule&& rule);
+  // For whose progress a call waited when: of one side, or at each time the one that came back
+  // last.
+  void find_absent(const WaitingCall::Outside& outside, Side side, const Intervals& taken);
+  void claim_progress(const WaitingCall& waiting, const Amounts& amounts, const Intervals& taken,
+                      std::array<Waits, kSides>& waits);
+  // Leaves each time of parts_ to the one of them who let go last, and to none if it is taken.
+  void leave_to_latest(const Intervals& taken);
+  // Adds parts_ to those that are kept apart.
+  void keep_parts(const Call& call, double seconds, Waits& waits);
+  void finish_kept(const Kept& kept);
+  void finish_progress(Progress& claims, ProgressKind kind, unsigned rule, std::size_t which);
+  void count(WindowId window, bool same_node, TimeSum waited);
+
+  bool known_;
+  Results results_;
+  std::map<WindowId, Window> windows_;
+  std::vector<Kept> kept_;
+  std::uint64_t left_out_ = 0;
+  ProgressSureness sureness_;
+  std::uint64_t unnamed_ = std::uint64_t{1} << 63;  // numbers of waits for nobody who is known
+  // Kept for their memory only.
+  Intervals set_, left_, pieces_;
+  std::array<Intervals, kGrantRules> taken_;
+  std::vector<WaitPart> parts_, whole_;
+  std::vector<WaitingCall::Absent> absent_;
+};
+
+}  // namespace kojak::expert

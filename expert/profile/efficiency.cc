@@ -1,0 +1,54 @@
+#include "expert/profile/efficiency.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "expert/patterns/time.h"
+#include "expert/profile/run_time.h"
+
+namespace kojak::expert {
+namespace {
+
+bool is_below(const Report& report, std::size_t metric, std::size_t above) {
+  while (metric != kNone && metric != above) metric = report.metrics()[metric].parent;
+  return metric == above;
+}
+
+void subtract(std::vector<double>& from, const std::vector<double>& part) {
+  for (std::size_t t = 0; t < from.size(); ++t) from[t] -= part[t];
+}
+
+}  // namespace
+
+std::optional<Efficiency> efficiency_of(const Report& report) {
+  const std::size_t time = report.find_metric(Time::kMetric.name),
+                    execution = report.find_metric(Execution::kMetric.name);
+  if (time == kNone || execution == kNone || report.threads() == 0) return std::nullopt;
+  std::vector<double> computing = report.by_thread(execution), waiting(report.threads());
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    const MetricNode& node = report.metrics()[m];
+    if (node.parent == execution) subtract(computing, report.by_thread(m));
+    const bool waits =
+        report.is_wait(m) && !node.metric.nobody_awaited && is_below(report, m, execution);
+    if (!waits) continue;
+    const std::vector<double> of_pattern = report.by_thread(m);
+    for (std::size_t t = 0; t < waiting.size(); ++t) waiting[t] += of_pattern[t];
+  }
+  const std::vector<double> all = own_times([&](std::string_view name) {
+    const std::size_t m = report.find_metric(name);
+    return m == kNone ? std::vector<double>() : report.by_thread(m);
+  });
+  Efficiency e;
+  e.run_time = *std::max_element(all.begin(), all.end());
+  const auto longest = std::max_element(computing.begin(), computing.end());
+  if (!(e.run_time > 0) || !(*longest > 0)) return std::nullopt;
+  const double waited = waiting[static_cast<std::size_t>(longest - computing.begin())];
+  e.load_balance = std::accumulate(computing.begin(), computing.end(), 0.0) /
+                   static_cast<double>(computing.size()) / *longest;
+  e.serialisation = *longest / (*longest + waited);
+  e.transfer = std::min(1.0, (*longest + waited) / e.run_time);
+  return e;
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,85 @@
+// The time that is 100 % when a report names shares: that of all processes between MPI_Init and
+// MPI_Finalize, or between start and end of SHMEM.
+//
+// Starting and ending them says nothing about the program and is more than half of a short run, so
+// it is left out. What processes wait in MPI_Finalize for others that still work stays in. The
+// terminal and the page ask here, so that both name the same shares.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "epilog/format/mpi_functions.h"
+#include "epilog/format/shmem_functions.h"
+#include "epilog/format/text/counts.h"
+#include "expert/patterns/mpi/mpi.h"
+#include "expert/patterns/rma/group_calls.h"
+#include "expert/patterns/shmem/shmem.h"
+#include "expert/patterns/shmem/shmem_waits.h"
+#include "expert/patterns/time.h"
+
+namespace kojak::expert {
+
+struct RunTime {
+  double whole = 0;     // seconds that shares are of
+  double left_out = 0;  // seconds of starting and ending both
+  double mpi = 0;       // of these MPI's
+  double shmem = 0;     // and SHMEM's
+
+  // `total` gives the sum of a metric over all calls and processes, 0 if the report has none.
+  template <class Total>
+  static RunTime of(Total&& total) {
+    const double time = total(Time::kMetric.name);
+    const double mpi = total(InitExit::kMetric.name) - total(FinalizeWait::kMetric.name);
+    const double shmem =
+        total(ShmemInitExit::kMetric.name) - total(ShmemFinalizeWait::kMetric.name);
+    const double start = mpi + shmem;
+    if (!(start > 0) || start >= time) return {time};
+    return {time - start, start, mpi, shmem};
+  }
+
+  // For the reader; empty if nothing was left out.
+  std::string words() const {
+    if (!(left_out > 0)) return {};
+    const std::string seconds = fixed(left_out, 3);
+    if (!(shmem > 0)) {
+      return "Shares are of the time between MPI_Init and MPI_Finalize: the " + seconds +
+             " s in which MPI starts and ends are not in them.";
+    }
+    return "Shares are of the time between shmem_init and shmem_finalize: the " + seconds +
+           " s in which " + (mpi > 0 ? "MPI and SHMEM start and end" : "SHMEM starts and ends") +
+           " are not in them.";
+  }
+};
+
+// The same of each thread, for efficiencies, which are about the program: without the measurement's
+// own time, too. `of_threads` gives a metric's sums over all calls, nothing if the report has none.
+template <class OfThreads>
+std::vector<double> own_times(OfThreads&& of_threads) {
+  std::vector<double> times = of_threads(Time::kMetric.name);
+  const auto add = [&](const Metric& metric, double sign) {
+    const std::vector<double> sums = of_threads(metric.name);
+    for (std::size_t t = 0; t < sums.size(); ++t) times[t] += sign * sums[t];
+  };
+  const double whole = times.empty() ? 0 : *std::max_element(times.begin(), times.end());
+  const std::vector<double> all = times;
+  for (const Metric* left_out : {&InitExit::kMetric, &ShmemInitExit::kMetric, &Overhead::kMetric}) {
+    add(*left_out, -1);
+  }
+  for (const Metric* stays : {&FinalizeWait::kMetric, &ShmemFinalizeWait::kMetric}) add(*stays, 1);
+  const bool some = !times.empty() && *std::max_element(times.begin(), times.end()) > 1e-9 * whole;
+  return some ? times : all;  // all of a trace that has nothing else
+}
+
+// Whether a function starts or ends MPI or SHMEM.
+inline bool starts_or_ends_library(std::string_view region_name) {
+  const MpiFunction* const function = find_mpi_function(region_name);
+  if (function != nullptr) return function->cls == MpiClass::kInitExit;
+  const ShmemFunction* const shmem = find_shmem_function(region_name);
+  return shmem != nullptr &&
+         (shmem->role == ShmemRole::kInit || shmem->role == ShmemRole::kFinalize);
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,180 @@
+#include "expert/sums/instances.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_set>
+
+namespace kojak::expert {
+namespace {
+
+constexpr std::size_t kFirstWaiters = 8;  // for so many an instance has room at first
+
+// Of equal ones the earlier is the worse.
+bool worse(const Instance& a, const Instance& b) {
+  if (a.waiting != b.waiting) return a.waiting > b.waiting;
+  return std::tuple(a.begin, a.operation.number) < std::tuple(b.begin, b.operation.number);
+}
+
+bool longer(const Waiter& a, const Waiter& b) {
+  if (a.waiting != b.waiting) return a.waiting > b.waiting;
+  return std::tuple(a.enter, a.location) < std::tuple(b.enter, b.location);
+}
+
+void list_longest(Instance& instance) {
+  std::vector<Waiter>& waiters = instance.waiters;
+  if (waiters.size() <= Instances::kListed) {
+    std::sort(waiters.begin(), waiters.end(), longer);
+    return;
+  }
+  const auto end = waiters.begin() + Instances::kListed;
+  std::partial_sort(waiters.begin(), end, waiters.end(), longer);
+  instance.further += waiters.size() - Instances::kListed;
+  waiters.resize(Instances::kListed);
+}
+
+}  // namespace
+
+void Instances::append(Instance& instance, const Wait& wait) {
+  if (instance.waiters.empty()) {
+    instance.metric = wait.metric;
+    instance.operation = wait.operation;
+    instance.waiting = {};
+    instance.begin = wait.begin;
+    instance.end = wait.end;
+    instance.further = 0;
+    instance.waiters.reserve(kFirstWaiters);
+  }
+  instance.waiting.add(wait.waiting.value);
+  instance.begin = std::min(instance.begin, wait.begin);
+  instance.end = std::max(instance.end, wait.end);
+  if (!instance.waiters.empty()) {  // a call that waited in several parts of the time
+    Waiter& last = instance.waiters.back();
+    if (last.location == wait.location && last.enter == wait.enter &&
+        last.ended_by.location == wait.ended_by.location &&
+        last.ended_by.time == wait.ended_by.time) {
+      last.waiting.add(wait.waiting.value);
+      return;
+    }
+  }
+  instance.waiters.push_back({wait.location, wait.call_path, wait.enter, wait.exit,
+                              TimeSum::of(wait.waiting.value), wait.ended_by});
+}
+
+void Instances::add(const Wait& wait) {
+  if (wait.ended_by.known()) count_partner(wait);
+  if (limit_ == 0) return;
+  if (wait.metric >= metrics_.size()) metrics_.resize(wait.metric + 1);
+  OfMetric& of = metrics_[wait.metric];
+  if (wait.operation.scattered) return append(scattered(of, wait.operation.number), wait);
+  if (of.open.operation.number != wait.operation.number) close(of, of.open);
+  append(of.open, wait);
+}
+
+Instance& Instances::scattered(OfMetric& of, std::uint64_t number) {
+  if (const auto known = of.numbers.find(number); known != of.numbers.end()) {
+    return of.scattered[known->second];
+  }
+  if (of.scattered.size() < most_open_) {
+    of.numbers.emplace(number, of.scattered.size());
+    return of.scattered.emplace_back();
+  }
+  Instance& oldest = of.scattered[of.oldest];
+  auto entry = of.numbers.extract(oldest.operation.number);
+  close(of, oldest);
+  entry.key() = number;
+  of.numbers.insert(std::move(entry));
+  if (++of.oldest == most_open_) of.oldest = 0;
+  return oldest;
+}
+
+void Instances::absorb(WaitResults&& apart, MetricIndex metric) {
+  for (const auto& [place, partners] : apart.partners) {
+    const auto call_path = static_cast<CallPathIndex>(place);
+    for (const Partner& p : partners) {
+      partners_[{WaitResults::place(metric, call_path), p.location, p.call_path, p.at_exit}] +=
+          p.waited;
+    }
+  }
+  if (limit_ == 0) return;
+  if (metric >= metrics_.size()) metrics_.resize(metric + 1);
+  OfMetric& of = metrics_[metric];
+  std::unordered_set<std::uint64_t> seen;  // one may be the worst of its metric and of its place
+  for (std::vector<Instance>* const list : {&apart.worst, &apart.of_places}) {
+    for (Instance& instance : *list) {
+      if (!seen.insert(instance.operation.number).second) continue;
+      instance.metric = metric;
+      Instance& known = scattered(of, instance.operation.number);
+      if (known.waiters.empty()) {
+        known = std::move(instance);
+      } else {
+        known.waiting += instance.waiting;
+        known.begin = std::min(known.begin, instance.begin);
+        known.end = std::max(known.end, instance.end);
+        known.further += instance.further;
+        known.waiters.insert(known.waiters.end(), instance.waiters.begin(), instance.waiters.end());
+      }
+    }
+  }
+}
+
+// Leaves the instance empty, with or without another's memory.
+void Instances::close(OfMetric& of, Instance& instance) {
+  if (instance.waiters.empty()) return;
+  const auto longest = std::min_element(instance.waiters.begin(), instance.waiters.end(), longer);
+  const auto [place, first] =
+      of_places_.try_emplace(WaitResults::place(instance.metric, longest->call_path));
+  if (first || worse(instance, place->second)) {
+    place->second = instance;
+    list_longest(place->second);
+  }
+  if (of.worst.size() < limit_) {
+    list_longest(instance);
+    of.worst.push_back(std::move(instance));
+    std::push_heap(of.worst.begin(), of.worst.end(), worse);
+  } else if (worse(instance, of.worst.front())) {
+    list_longest(instance);
+    std::pop_heap(of.worst.begin(), of.worst.end(), worse);
+    std::swap(of.worst.back(), instance);
+    std::push_heap(of.worst.begin(), of.worst.end(), worse);
+  }
+  instance.waiters.clear();
+}
+
+void Instances::count_partner(const Wait& wait) {
+  const Key key{WaitResults::place(wait.metric, wait.call_path), wait.ended_by.location,
+                wait.ended_by.call_path, wait.ended_by.at_exit};
+  if (last_partner_ == nullptr || key != last_key_) {
+    last_key_ = key;
+    last_partner_ = &partners_[key];
+  }
+  last_partner_->add(wait.waiting.value);
+}
+
+WaitResults Instances::finish() {
+  WaitResults results;
+  for (OfMetric& of : metrics_) {
+    close(of, of.open);
+    for (Instance& instance : of.scattered) close(of, instance);
+    std::sort(of.worst.begin(), of.worst.end(), worse);
+    std::move(of.worst.begin(), of.worst.end(), std::back_inserter(results.worst));
+  }
+  for (auto& [place, instance] : of_places_) results.of_places.push_back(std::move(instance));
+  std::sort(results.of_places.begin(), results.of_places.end(), worse);
+  if (results.of_places.size() > kPlaces) results.of_places.resize(kPlaces);
+  std::stable_sort(results.of_places.begin(), results.of_places.end(),
+                   [](const Instance& a, const Instance& b) { return a.metric < b.metric; });
+  for (const auto& [key, waited] : partners_) {
+    results.partners[key.place].push_back({key.location, key.call_path, key.at_exit, waited});
+  }
+  for (auto& [place, partners] : results.partners) {
+    std::sort(partners.begin(), partners.end(), [](const Partner& a, const Partner& b) {
+      if (a.waited != b.waited) return a.waited > b.waited;
+      return std::tuple(a.location, a.call_path, a.at_exit) <
+             std::tuple(b.location, b.call_path, b.at_exit);
+    });
+  }
+  metrics_.clear();
+  return results;
+}
+
+}  // namespace kojak::expert

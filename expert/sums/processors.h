@@ -1,0 +1,71 @@
+// Whether the processes had a processor when they wanted to run (PROCESSOR): on machines with more
+// work than processors the commonest reason for being late, and none that lies in the program.
+//
+// The kernel's counts stand at calls that may wait, at least 0.1 s apart. So of a stretch of time
+// between two of them the time without a processor is known exactly, of a part of it only bounds.
+// Memory: 16 bytes for each of at most kReadings readings; with more, every second is dropped, as
+// often as needed. Times in seconds.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "earl/event.h"
+#include "expert/metrics/selection.h"
+#include "expert/sums/processor_use.h"
+#include "expert/sums/severity.h"
+
+namespace kojak::expert {
+
+inline constexpr std::string_view kNoProcessor = "no_processor";  // a metric
+
+class Processors {
+ public:
+  static constexpr std::size_t kReadings = std::size_t{1} << 20;
+
+  explicit Processors(std::size_t locations, std::size_t readings = kReadings);
+
+  void add(LocationIndex location, CallPathIndex path, Seconds time,
+           const earl::ProcessorTimes& times);
+  bool any() const { return any_; }
+
+  // How long the thread was without a processor within [from, to]: no less and no more than that.
+  struct Bounds {
+    double least = 0, most = 0;
+  };
+  Bounds without(LocationIndex location, Seconds from, Seconds to) const;
+
+  // `root_of`: the outermost call path above one.
+  template <class F>
+  ProcessorUse finish(const Definitions& definitions, F&& root_of) const {
+    ProcessorUse use = summarise(definitions);
+    for (ProcessorUse::Thread& t : use.threads) t.root = root_of(t.root);
+    return use;
+  }
+
+ private:
+  struct Reading {
+    Seconds time;
+    std::uint64_t wanted;  // nanoseconds
+  };
+  struct Location {
+    std::vector<Reading> readings;
+    std::uint64_t seen = 0;  // all that were given
+    unsigned every = 1;      // of these one is kept
+    CallPathIndex path = 0;  // of the first
+    earl::ProcessorTimes first, last;
+    Seconds begin, end;
+  };
+  ProcessorUse summarise(const Definitions& definitions) const;
+
+  std::vector<Location> locations_;
+  std::size_t most_;  // readings of a location
+  bool any_ = false;
+};
+
+// The root metric kNoProcessor: of each thread at its outermost region.
+void add_processor_metric(const ProcessorUse& use, SeverityStore& severities,
+                          std::vector<ReportMetric>& metrics);
+
+}  // namespace kojak::expert

@@ -1,0 +1,43 @@
+#include "expert/sums/time_profile.h"
+
+#include "expert/metrics/time_class.h"
+#include "expert/patterns/catalogue.h"
+
+namespace kojak::expert {
+
+MetricIndex Profile::metric_of_class(TimeClass c) {
+  return metric_of(c);
+}
+
+void Profile::learn(const earl::Call& call) {
+  const auto call_path = static_cast<CallPathIndex>(raw(call.cnode));
+  if (call_path >= paths_.size()) paths_.resize(call_path + 1);
+  Path& path = paths_[call_path];
+  path.row = cells_.row(call_path);
+  if (call.function != nullptr) {
+    path.time_class = time_class(call.function->cls);
+    path.by_completion = completes_requests(call.function->role);
+    return;
+  }
+  const RegionDef* region = definitions_->regions.find(call.region);
+  path.time_class = region != nullptr ? region_class(*region) : TimeClass::kUser;
+}
+
+void Profile::finish(SeverityStore& store, const earl::CallTree& tree) {
+  constexpr MetricIndex kVisits = metric_index<Visits>();
+  for (CallPathIndex c = 0; c < paths_.size(); ++c) {
+    const std::span<const Cell> row = cells_.find(c);
+    for (LocationIndex l = 0; l < row.size(); ++l) {
+      if (row[l].visits == 0) continue;
+      store.add(metric_of(paths_[c].time_class), c, l, row[l].time);
+      store.add_whole(kVisits, c, l, row[l].visits);
+      tree.for_each_entered_with(CallPathId{c}, [&](CallPathId caller) {
+        store.add_whole(kVisits, raw(caller), l, row[l].visits);
+      });
+    }
+    if (!row.empty()) cells_.release(c);
+  }
+  paths_.clear();
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,58 @@
+// Time and visits of every call path and location, and which class the time belongs to.
+//
+// The class of a call path is that of its region, by the table of MPI functions; only a Wait or
+// Test call is classed by what it completed. Memory: call paths x locations.
+// Source: docs/patterns.
+#pragma once
+
+#include <vector>
+
+#include "earl/aspects/call_tree.h"
+#include "earl/call.h"
+#include "expert/metrics/time_class.h"
+#include "expert/sums/severity.h"
+
+namespace kojak::expert {
+
+class Profile {
+ public:
+  Profile(const Definitions& definitions, std::size_t locations)
+      : definitions_(&definitions), cells_(locations) {}
+
+  KOJAK_INLINED void add(const earl::Call& call, SeverityStore& store) {
+    const auto call_path = static_cast<CallPathIndex>(raw(call.cnode));
+    if (call_path >= paths_.size() || paths_[call_path].row == nullptr) [[unlikely]]
+      learn(call);
+    const Path& path = paths_[call_path];
+    Cell& cell = path.row[call.index];
+    ++cell.visits;
+    const double time = call.exclusive.value > 0 ? call.exclusive.value : 0;  // rounding
+    if (path.by_completion && class_of_completed(call.completed) != path.time_class) {
+      store.add(metric_of_class(class_of_completed(call.completed)), call_path, call.index, time);
+    } else {
+      cell.time.add(time);
+    }
+  }
+  // Moves everything to the store, row by row, so that nothing is held twice. Functions that were
+  // entered with a call, as its call path tells, are visited with it.
+  void finish(SeverityStore& store, const earl::CallTree& tree);
+
+ private:
+  struct Cell {
+    TimeSum time;
+    std::int64_t visits = 0;
+  };
+  struct Path {
+    Cell* row = nullptr;  // null: never left yet
+    TimeClass time_class = TimeClass::kUser;
+    bool by_completion = false;
+  };
+  void learn(const earl::Call& call);
+  static MetricIndex metric_of_class(TimeClass c);
+
+  const Definitions* definitions_;
+  RowTable<Cell> cells_;
+  std::vector<Path> paths_;
+};
+
+}  // namespace kojak::expert
