@@ -41,7 +41,8 @@ struct Comm : CommObject {
 // MPI_COMM_WORLD and MPI_COMM_SELF, as soon as they exist; the group of all processes is there.
 // They are written about from then on (state.h).
 void start_world_comms();
-// The same for a session that another library than MPI began, if MPI runs.
+// Makes the world's communicators known in a session that another library than MPI began, if MPI
+// runs.
 void join_mpi();
 // Asked at such a session's end: whether MPI is over, too.
 bool mpi_is_over();

@@ -295,7 +295,7 @@ struct ArrayHook {
     }
     end_array_call(*array);
   }
-  // Of one request of a call that failed its status tells.
+  // In a call that failed each request's own status tells what became of it.
   template <class C>
   void settle(int index, const MPI_Request* requests, const MPI_Status& status, ToldErrors& errors,
               C& call) {
@@ -470,7 +470,7 @@ struct StatusOfSomeHook : ArrayHook, OwnStatus {
   void tell(int index, const MPI_Status* found, C& call) {
     const auto place = static_cast<std::size_t>(index);
     Request* request = place < array->count ? array->at(place) : nullptr;
-    // Of those with one handle the next.
+    // Where several have one handle, the next that is not told of yet.
     while (request != nullptr && request->reported) request = request->next;
     if (request == nullptr || !request->active) return;
     report(*request, found, call);
