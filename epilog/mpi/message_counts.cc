@@ -5,6 +5,7 @@
 #include "epilog/format/field_values.h"
 #include "epilog/mpi/comm.h"
 #include "epilog/mpi/request.h"
+#include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
 namespace {
@@ -111,7 +112,8 @@ MessageLine* line_of(MessageCounts& counts, std::uint32_t peer, bool sends) {
 
 MessageCount* count_of(MessageCounts& counts, std::uint64_t key) {
   MessageCount** const found = counts.tags.find(key);
-  return found != nullptr ? *found : make_count(counts, key);
+  if (found != nullptr) return *found;
+  return on_own_stack([&] { return make_count(counts, key); });
 }
 
 void use(MessageCounts& counts, MessageCount& c) {
@@ -178,7 +180,7 @@ void count_received(Comm& comm, std::uint32_t peer, std::uint32_t tag, PostedRec
       by->count = nullptr;
     } else if (c->open == 0 || order > c->newest_open) {
       ++c->posted;
-      // Of another thread, which may have posted it before any that is open.
+      // Another thread may have posted this one before any that is open.
       if (by == nullptr && the_session.multi_threaded) c->uncertain_before = order;
     } else {
       c->uncertain_before = std::max(c->uncertain_before, order);
