@@ -124,6 +124,9 @@ struct Sink {
   // returned. Once for each class that its statuses tell of.
   void on_failed_call(const OpenCall&, Seconds /*time*/, std::uint8_t /*error_class*/,
                       std::uint32_t /*code*/) {}
+  // The call has asked for the request, or for several of which this is the first, and none was
+  // complete.
+  void on_request_tested(const OpenCall&, RequestId) {}
   // The call has made the communicator.
   void on_comm_created(const OpenCall&, CommId) {}
 
@@ -137,7 +140,7 @@ struct Sink {
   // At the end: messages that were sent and not received, receives that are posted and have got no
   // message, begun collective operations that a member has not begun.
   void on_unreceived(const Message&) {}
-  void on_unmet_receive(ProcessId, ProcessId /*source*/, CommId, Tag) {}
+  void on_unmet_receive(ProcessId, ProcessId /*source*/, CommId, Tag, RequestId) {}
   void on_collective_unbegun(const CollectiveInstance&) {}
 
   // Once, after everything else.

@@ -31,7 +31,7 @@ class TargetTable {
     }
     return kNone;
   }
-  // The same, made when new.
+  // The target's number; it is made when new.
   KOJAK_INLINED std::uint32_t get(ProcessId target) {
     // As a rule the last one again, or the one behind it, of this epoch or as in the epoch before,
     // or the first behind the last of all. (No two entries have one target.)

@@ -338,8 +338,12 @@ class Analysis : public earl::Sink {
   void on_unreceived(const earl::Message& message) {
     if (last_calls_.any()) last_calls_.on_unreceived(message);
   }
-  void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag) {
-    if (last_calls_.any()) last_calls_.on_unmet_receive(process, source, com, tag);
+  void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag,
+                        RequestId request) {
+    if (last_calls_.any()) last_calls_.on_unmet_receive(process, source, com, tag, request);
+  }
+  void on_request_tested(const earl::OpenCall& call, RequestId request) {
+    last_calls_.on_request_tested(call, request);
   }
   void on_collective_unbegun(const earl::CollectiveInstance& instance) {
     unbegun_.add(instance, definitions());

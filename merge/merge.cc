@@ -24,11 +24,11 @@ constexpr std::size_t kBuffers = 4u << 20;
 constexpr std::size_t kMostBuffer = 64 * 1024, kLeastBuffer = 16 * 1024;
 // What another thread decodes at a time at most: waking one costs as much as some hundred events.
 constexpr std::size_t kMostDecoded = 256 * 1024;
-// Of compact traces what comes from the file lies beside it, packed.
+// In a buffer of a compact trace what comes from the file lies beside it, packed.
 constexpr std::size_t kLeastUnpacked = 8 * 1024;
 constexpr std::size_t kPool = 8u << 20, kPoolForTrace = 16 * 1024;
 
-// Of a run that ended before any process came to MPI_Finalize, why; else nothing.
+// Why a run ended before any process came to MPI_Finalize; nothing if it did not.
 std::optional<std::string> ended_early(const std::vector<LocalTrace>& traces,
                                        const std::vector<TraceFacts>& facts) {
   std::string why = "no process came to MPI_Finalize";
@@ -192,7 +192,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
                                   [](const LocalTrace& t) { return t.dialect.compact(); });
   InputBuffers buffers;
   buffers.bytes = std::clamp(kBuffers / count, packed ? kLeastUnpacked : kLeastBuffer, kMostBuffer);
-  // Of very many traces nothing is decoded ahead: that would take twice the memory.
+  // Where traces are very many nothing is decoded ahead: that would take twice the memory.
   if (packed && helpers.any() && kBuffers / count >= kLeastUnpacked) {
     buffers.helpers = &helpers;
     buffers.bytes = std::clamp(kBuffers / count, kLeastUnpacked, kMostDecoded);

@@ -26,7 +26,7 @@ struct CollectiveMember {
   bool awaited = false;  // of a begun one: an MPI_Wait or its like found it complete
 };
 
-// Of a non-blocking or persistent operation (`begun`) function is the blocking form, and the
+// For a non-blocking or persistent operation (`begun`) function is the blocking form, and the
 // members' calls are those that began it: what is known of them is what an OpenCall has.
 struct CollectiveInstance {
   CommId com{};

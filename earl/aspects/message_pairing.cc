@@ -1,5 +1,5 @@
 // Receives that cannot be paired at once: held behind earlier posted ones, ahead of their SENDs,
-// after gaps; cancelled requests; what stays open at the end.
+// cancelled requests; what stays open at the end. (Gaps in the recording: message_gaps.cc.)
 #include <algorithm>
 
 #include "earl/aspects/message_queue.h"
@@ -122,10 +122,10 @@ MessageQueue::Held MessageQueue::take_ahead(Channel& c) {
   return held;
 }
 
-// The SEND of a receive will not come.
-void MessageQueue::give_up(const Held& side) {
+// The SEND of a receive will not come, or nobody knows which it is.
+void MessageQueue::give_up(const Held& side, Finding finding) {
   if (side.freed) return;
-  findings_.add(Finding::kUnmatchedReceive, side.recv_pos, side.recv_loc);
+  findings_.add(finding, side.recv_pos, side.recv_loc);
   member_final(side.call);
 }
 
@@ -134,6 +134,9 @@ void MessageQueue::settle(std::uint32_t ci, Held& side) {
   Channel& c = channels_[ci];
   segments_.begin(c.recvd, c.destination());
   side.ordinal = c.recvd++;
+  if (side.overtaken > side.ordinal || !same_numbers(c)) [[unlikely]]
+    return give_up(side, Finding::kUncertainReceive);
+  side.ordinal -= side.overtaken;
   drop_before(c, side.ordinal);
   if (c.head != kNone && slots_[c.head].ordinal == side.ordinal) {
     pair(c, side, false);
@@ -145,21 +148,23 @@ void MessageQueue::settle(std::uint32_t ci, Held& side) {
 }
 
 void MessageQueue::pair(Channel& c, const Held& side, bool violation) {
-  const std::uint32_t si = c.head;
+  give_message(c.head, side, violation);
+  take(c, side.freed ? 0 : side.recv_pos);
+}
+
+void MessageQueue::give_message(std::uint32_t si, const Held& side, bool violation) {
   Slot& slot = slots_[si];
   if (side.freed) {
     slot.post_call = side.post_call;
     slot.posting_known = true;
     slot.recv_request = side.recv_request;
-    note_judged(si);
-    return take(c, 0);
+    return note_judged(si);
   }
   static_cast<ReceiveSide&>(slot) = side;
   slot.clock_violation = violation;
   PendingCall& call = calls_[side.call];
   call.received[side.place] = si;
   ++slot.refs;
-  take(c, side.recv_pos);
   if (call.left) to_judge_.push_back({si, call.call.exit_pos});
   member_final(side.call);
 }
@@ -286,7 +291,9 @@ void MessageQueue::cancelled(const OpenCall& call, std::uint64_t pos, RequestId 
 
 const OpenCall* MessageQueue::probe(const Call& call, CommId com, Tag tag, ProcessId source,
                                     bool posted) {
+  forget_taken();
   Channel& c = channels_[channels_.get(detail::channel_key(com, tag, source, call.process))];
+  if (!same_numbers(c)) return nullptr;
   std::uint64_t ordinal = c.recvd + c.held.size();
   for (std::uint32_t ri = c.posts; ri != kNone; ri = requests_[ri].next) ++ordinal;
   if (posted && ordinal > c.recvd) --ordinal;
@@ -344,46 +351,19 @@ void MessageQueue::freed(const OpenCall& call, std::uint64_t pos, RequestId id) 
   settle_released();
 }
 
-void MessageQueue::resume(ProcessId process, CommId com, ProcessId peer, Tag tag,
-                          std::uint64_t sent, std::uint64_t recvd, std::uint64_t pos) {
-  const detail::Key128 out = detail::channel_key(com, tag, process, peer);
-  if (sent != 0 || channels_.find(out) != kNone) {
-    Channel& c = channels_[channels_.get(out)];
-    if (sent > c.sent) {
-      findings_.add(Finding::kGap, pos);
-      c.sent = sent;
-      serve_ahead(c);
-    }
-  }
-  const detail::Key128 in = detail::channel_key(com, tag, peer, process);
-  if (recvd != 0 || channels_.find(in) != kNone) {
-    Channel& c = channels_[channels_.get(in)];
-    const std::uint64_t held = c.held.size();  // completed, but not counted in c.recvd yet
-    if (recvd > c.recvd + held) {
-      findings_.add(Finding::kGap, pos);
-      c.recvd = recvd - held;
-      drop_before(c, c.recvd);
-    }
-  }
-}
-
-void MessageQueue::pause(ProcessId process) {
-  segments_.pause(process);
-  // Receives may complete unseen: none of those that are pending may hold back others.
-  std::vector<std::uint32_t> pending;
-  requests_of_[raw(process)].for_each([&](std::uint32_t ri) {
-    if (requests_[ri].pending) pending.push_back(ri);
-  });
-  for (const std::uint32_t ri : pending) unpost(ri);
-  settle_released();
-}
-
 void MessageQueue::finish(const std::function<void(const Message&)>& unreceived,
-                          const std::function<void(ProcessId, ProcessId, CommId, Tag)>& unmet) {
-  settle_everything();
+                          const Unmet& unmet) {
+  forget_taken();
+  std::vector<std::uint32_t> pending;
+  for (const detail::RequestTable& table : requests_of_) {
+    table.for_each([&](std::uint32_t ri) {
+      if (requests_[ri].pending) pending.push_back(ri);
+    });
+  }
+  settle_blocked_by(pending);
   for (std::uint32_t i = 0; unmet && i < requests_.capacity(); ++i) {
     const Request& r = requests_[i];
-    if (r.pending) unmet(r.process, r.source, r.com, r.tag);
+    if (r.pending) unmet(r.process, r.source, r.com, r.tag, r.id);
   }
   channels_.for_each([&](const detail::Key128&, std::uint32_t ci) {
     Channel& c = channels_[ci];

@@ -1,5 +1,6 @@
 // Sends, posted receives, receives, and the calls that wait for them. The rules for receives that
-// cannot be paired at once are in message_pairing.cc.
+// cannot be paired at once are in message_pairing.cc, those for gaps in the recording in
+// message_gaps.cc.
 #include "earl/aspects/message_queue.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ MessageQueue::MessageQueue(std::uint32_t processes, bool native, Findings& findi
       to_(processes),
       from_(processes),
       wildcards_(processes),
-      segments_(processes, native) {
+      segments_(processes, native),
+      off_(processes) {
   calls_.take();  // number 0 means none
 }
 
@@ -129,8 +131,12 @@ void MessageQueue::release(std::uint32_t call_ref) {
 
 void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_ref) {
   const ProcessId source = e.call->process;
+  forget_taken();
+  off_[raw(source)] = false;
   const std::uint32_t ci = channels_.get(detail::channel_key(e.com, e.tag, source, e.destination));
   Channel& c = channels_[ci];
+  if (!lines_.empty()) [[unlikely]]
+    count_sent_anew(c);
   const std::uint32_t si = slots_.take();
   Slot& slot = slots_[si];
   slot.com = e.com;
@@ -188,8 +194,8 @@ void MessageQueue::send(const SendEvent& e, bool blocking, std::uint32_t& call_r
     serve_ahead(c);
   // The receiver, whose clock may be behind, has said that it took this one while it was not
   // recorded.
-  if (native_ && c.sent <= c.recvd) [[unlikely]]
-    drop_before(c, c.recvd);
+  if (native_ && c.sent <= c.recvd && same_numbers(c)) [[unlikely]]
+    drop_before(c, first_wanted(c));
 }
 
 void MessageQueue::send_complete(const OpenCall& call, std::uint64_t pos, RequestId id,
@@ -210,6 +216,7 @@ void MessageQueue::send_complete(const OpenCall& call, std::uint64_t pos, Reques
 void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, ProcessId source,
                         CommId com, Tag tag) {
   detail::RequestTable& table = requests_of_[raw(call.process)];
+  off_[raw(call.process)] = false;
   if (table.find(raw(id)) != kNone) return;  // Imrecv of what was matched before
   const std::uint32_t ri = requests_.take();
   Request& r = requests_[ri];
@@ -224,6 +231,7 @@ void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, P
   r.source = source;
   r.tag = tag;
   r.pending = true;
+  r.overtaken = 0;
   table.insert(raw(id), ri);
   if (is_absent(source) || is_absent(tag)) ++wildcard_count(r);
   r.channel = channels_.get(detail::channel_key(com, tag, source, call.process));
@@ -239,13 +247,15 @@ void MessageQueue::post(const OpenCall& call, std::uint64_t pos, RequestId id, P
 }
 
 void MessageQueue::reopen(const OpenCall& call, std::uint64_t pos, RequestId id, ProcessId source,
-                          CommId com, Tag tag) {
-  const std::uint32_t ri = find_request(call.process, id);
-  if (ri == kNone) return post(call, pos, id, source, com, tag);
-  if (requests_[ri].send || requests_[ri].pending) return;
-  const OpenCall posted = requests_[ri].call;  // before the gap
-  close_request(ri);
+                          CommId com, Tag tag, std::uint64_t overtaken) {
+  OpenCall posted = call;
+  if (const std::uint32_t ri = find_request(call.process, id); ri != kNone) {
+    if (requests_[ri].send || requests_[ri].pending) return;
+    posted = requests_[ri].call;  // before the gap
+    close_request(ri);
+  }
   post(posted, pos, id, source, com, tag);
+  requests_[find_request(call.process, id)].overtaken = overtaken;
 }
 
 // The receive takes no message any more, or has taken it.
@@ -278,14 +288,17 @@ void MessageQueue::fill(ReceiveSide& side, const RecvEvent& e) const {
 
 void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_ref) {
   const ProcessId process = e.call->process;
+  forget_taken();
+  off_[raw(process)] = false;
   const detail::Key128 key = detail::channel_key(e.com, e.tag, e.source, process);
   std::uint32_t ci = kNone;
   const std::uint32_t ri = is_absent(e.request) ? kNone : find_request(process, e.request);
   const bool requested = ri != kNone && !requests_[ri].send;
-  std::uint64_t order = e.pos;
+  std::uint64_t order = e.pos, overtaken = 0;
   if (requested) {
     const Request& r = requests_[ri];
     order = r.order;
+    overtaken = r.overtaken;
     if (r.channel != kNone && channels_[r.channel].key == key) ci = r.channel;
     unpost(ri);  // held ones may have become final
   } else if (posts) {
@@ -308,8 +321,10 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
   };
   Channel& c = channels_[ci];
   segments_.begin(c.recvd, process);
-  if (c.held.empty() && c.head != kNone && slots_[c.head].ordinal == c.recvd &&
-      blocker(ci, order) == kNone) [[likely]] {
+  if (!lines_.empty()) [[unlikely]]
+    count_recvd_anew(c);
+  if (c.held.empty() && c.head != kNone && slots_[c.head].ordinal == c.recvd && overtaken == 0 &&
+      same_numbers(c) && blocker(ci, order) == kNone) [[likely]] {
     const std::uint32_t si = c.head;
     fill_post(slots_[si]);
     ++c.recvd;
@@ -319,6 +334,7 @@ void MessageQueue::receive(const RecvEvent& e, bool posts, std::uint32_t& call_r
     Held side;
     fill_post(side);
     side.order = order;
+    side.overtaken = overtaken;
     side.call = expect(call_ref, side.place);
     if (c.held.empty() && blocker(ci, order) == kNone) {
       settle(ci, side);

@@ -8,8 +8,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <queue>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "earl/aspects/messages.h"
@@ -36,8 +38,11 @@ class MessageQueue {
             CommId com, Tag tag);
   // REQUEST_STATE of a receive: it is open where recording goes on, behind those that were told
   // before. `call` is where that is said, and stands for the posting that was not recorded.
+  // `overtaken`: so many that were posted later have taken messages of its channel; kUnknownNumber:
+  // which message is its own is not known.
   void reopen(const OpenCall& call, std::uint64_t pos, RequestId request, ProcessId source,
-              CommId com, Tag tag);
+              CommId com, Tag tag, std::uint64_t overtaken);
+  static constexpr std::uint64_t kUnknownNumber = ~std::uint64_t{0};
   // REQUEST_STATE of a send, whose message was sent unseen: its completion is none of an unknown
   // request.
   void reopen_send(ProcessId process, RequestId request) {
@@ -70,6 +75,9 @@ class MessageQueue {
   // MSG_STATE of `process`.
   void resume(ProcessId process, CommId com, ProcessId peer, Tag tag, std::uint64_t sent,
               std::uint64_t recvd, std::uint64_t pos);
+  // MSG_RESTARTED of `process`; absent tag: all.
+  void restart(ProcessId process, CommId com, ProcessId peer, Tag tag, std::uint64_t sent_before,
+               std::uint64_t recvd_before);
   // Recording of the process was switched off.
   void pause(ProcessId process);
 
@@ -97,10 +105,10 @@ class MessageQueue {
       }
     }
   }
+  using Unmet = std::function<void(ProcessId process, ProcessId source, CommId, Tag, RequestId)>;
   // Makes ready what stays incomplete, and counts it; drain() then delivers it. Tells of messages
   // that nobody has received, and of posted receives that have got none.
-  void finish(const std::function<void(const Message&)>& unreceived = {},
-              const std::function<void(ProcessId, ProcessId, CommId, Tag)>& unmet = {});
+  void finish(const std::function<void(const Message&)>& unreceived = {}, const Unmet& unmet = {});
 
   // Receives held, or ahead of their SENDs, at a time: more are paired in order of completion, or
   // given up (counted).
@@ -170,12 +178,14 @@ class MessageQueue {
     CommId com{};
     ProcessId source = absent<ProcessId>();
     Tag tag = absent<Tag>();
+    std::uint64_t overtaken = 0;  // see reopen()
     bool send = false;
     bool pending = false;  // a receive that may still take a message
   };
   struct Held : ReceiveSide {  // a completed receive without its message
     std::uint64_t order = 0;
     std::uint64_t ordinal = 0;
+    std::uint64_t overtaken = 0;  // see reopen()
     std::uint32_t call = kNoCall;
     std::uint32_t place = 0;     // in the call's received list
     bool freed = false;          // nobody sees it complete: there is no call
@@ -198,6 +208,10 @@ class MessageQueue {
     std::uint32_t posts = kNone, last_post = kNone;   // posted with this very key
     std::uint32_t ahead = kNone, last_ahead = kNone;  // final, no SEND read yet
     std::uint64_t sent = 0, recvd = 0;                // ordinals of the next ones
+    // Which message is number 0, by either side: how many of any tag went before it (0: the first
+    // of all), kUnknownNumber until one comes. Only if both say the same anything is paired.
+    std::uint64_t sent_from = 0, recvd_from = 0;
+    std::uint32_t sent_serial = 0, recvd_serial = 0;  // of the restart of the line that it follows
     WaitingHeap held;                                 // receives that are completed, but not final
     WaitingHeap blocked;  // channels whose first held receive was posted after the first one here
     std::uint64_t waits = kNoEvent;  // order of its own entry in another's `blocked`
@@ -309,7 +323,8 @@ class MessageQueue {
   void block(std::uint32_t blocking, std::uint64_t order, std::uint32_t channel);
   void wait_for_send(std::uint32_t channel, const Held& side);
   Held take_ahead(Channel& c);
-  void give_up(const Held& ahead);
+  void give_up(const Held& ahead, Finding finding = Finding::kUnmatchedReceive);
+  void give_message(std::uint32_t slot, const Held& side, bool violation);
   void settle(std::uint32_t channel, Held& side);
   void settle_held(std::uint32_t channel);
   void settle_released();
@@ -317,6 +332,36 @@ class MessageQueue {
   void judge_settled();
   void serve_ahead(Channel& c);
   void drop_before(Channel& c, std::uint64_t ordinal);
+  void take_from_midst(Channel& c, std::uint32_t before, std::uint32_t slot,
+                       std::uint64_t recv_pos);
+  void settle_numbered(std::uint32_t channel);
+  void settle_blocked_by(const std::vector<std::uint32_t>& pending);
+  bool certain_without_wildcards(const Channel& c) const;
+  // Heads have been read: what their processes took unseen goes.
+  void forget_taken() {
+    if (!resumed_.empty()) [[unlikely]]
+      drop_taken();
+  }
+  void drop_taken();
+  // The first message of the channel that somebody can still take.
+  std::uint64_t first_wanted(const Channel& c) const {
+    const std::uint64_t overtaken = c.posts == kNone ? 0 : requests_[c.posts].overtaken;
+    return overtaken > c.recvd ? 0 : c.recvd - overtaken;
+  }
+
+  // A pair of processes on a communicator, some of whose counts have begun anew (MSG_RESTARTED).
+  struct Line {
+    std::uint64_t sent = 0, recvd = 0;                // of any tag
+    std::uint32_t sent_serial = 0, recvd_serial = 0;  // 0: none has
+  };
+  static bool same_numbers(const Channel& c) { return c.sent_from == c.recvd_from; }
+  static std::pair<std::uint64_t, std::uint64_t> line_key(const Channel& c) {
+    return {c.key.a >> 32, c.key.b};
+  }
+  const Line* renew(Channel& c);
+  void begin_sent(Channel& c, std::uint64_t from);
+  void count_sent_anew(Channel& c);
+  void count_recvd_anew(Channel& c);
   void watch(const Channel& c);
   void purge_requests();
 
@@ -362,6 +407,9 @@ class MessageQueue {
   };
   std::vector<Settled> to_judge_;  // paired after their call was left
   std::vector<detail::Key128> to_unwatch_;
+  std::vector<std::uint32_t> resumed_;  // channels whose receivers a head has told of
+  std::vector<bool> off_;               // by process: recording paused, and nothing came since
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Line> lines_;
   std::vector<const Message*> received_out_, sent_out_;
   std::vector<Probed> probes_;
   std::vector<Departure>* departures_ = nullptr;

@@ -74,7 +74,7 @@ class PartitionedMessages {
   OpenCall found_;
 };
 
-// Of the partitioned messages that a call received, the one that decided when it could end.
+// The partitioned message that decided when a call that received several could end.
 struct GivenParts {
   bool any = false;
   OpenCall deciding;  // gave its last part away

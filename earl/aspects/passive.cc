@@ -22,12 +22,12 @@ std::uint32_t PassiveTarget::open(const Call* call, ProcessId process, WindowId 
   e.targets.clear();
   e.set.clear();
   e.outstanding.clear();
-  e.gets.clear();
   e.segment = segments_[raw(process)];
   std::vector<std::uint32_t>& list = open_[raw(process)];
   e.place = static_cast<std::uint32_t>(list.size());
   e.number = ++opened_;
   list.push_back(i);
+  join_group(i);
   many_.added(list, keys());
   return i;
 }
@@ -90,13 +90,79 @@ const PassiveEpoch* PassiveTarget::unlock_all(const Call& call, WindowId window)
   return end(call, find(call.process, window, {}, true));
 }
 
+void PassiveTarget::join_group(std::uint32_t epoch) {
+  Epoch& e = epochs_[epoch];
+  const detail::Key64 key = group_key(e.origin, e.window);
+  e.group = group_of_.find(key);
+  if (e.group == kNone) {
+    e.group = groups_.take();
+    group_of_.insert(key, e.group);
+  }
+  std::vector<std::uint32_t>& open = groups_[e.group].open;
+  e.in_group = static_cast<std::uint32_t>(open.size());
+  open.push_back(epoch);
+}
+
+void PassiveTarget::leave_group(const Epoch& e) {
+  std::vector<std::uint32_t>& open = groups_[e.group].open;
+  open[e.in_group] = open.back();
+  epochs_[open.back()].in_group = e.in_group;
+  open.pop_back();
+  if (!open.empty()) return;
+  group_of_.erase(group_key(e.origin, e.window));
+  groups_.give_back(e.group);
+}
+
+void PassiveTarget::enter(std::vector<Target> Group::*list, std::uint32_t Outstanding::*at,
+                          Target target) {
+  Epoch& e = epochs_[target.epoch];
+  std::uint32_t& place = e.outstanding[target.place].*at;
+  if (place != kNone) return;
+  std::vector<Target>& targets = groups_[e.group].*list;
+  place = static_cast<std::uint32_t>(targets.size());
+  targets.push_back(target);
+}
+
+void PassiveTarget::take_out(std::vector<Target> Group::*list, std::uint32_t Outstanding::*at,
+                             Target target) {
+  Epoch& e = epochs_[target.epoch];
+  std::uint32_t& place = e.outstanding[target.place].*at;
+  if (place == kNone) return;
+  std::vector<Target>& targets = groups_[e.group].*list;
+  const Target last = targets.back();
+  targets[place] = last;
+  epochs_[last.epoch].outstanding[last.place].*at = place;
+  targets.pop_back();
+  place = kNone;
+}
+
+void PassiveTarget::list_outstanding(Target target) {
+  const model::LockOperations& o = epochs_[target.epoch].outstanding[target.place].operations;
+  if (o.gets != 0) {
+    enter(&Group::with_gets, &Outstanding::with_gets, target);
+  } else {
+    take_out(&Group::with_gets, &Outstanding::with_gets, target);
+  }
+  if (o.puts != 0) {
+    enter(&Group::with_puts, &Outstanding::with_puts, target);
+  } else {
+    take_out(&Group::with_puts, &Outstanding::with_puts, target);
+  }
+}
+
 void PassiveTarget::take_from_list(ProcessId process, std::uint32_t epoch) {
   std::vector<std::uint32_t>& list = open_[raw(process)];
   // The last one takes its place: a process has one of a window and target at most.
-  const std::uint32_t hole = epochs_[epoch].place;
-  list[hole] = list.back();
-  epochs_[list[hole]].place = hole;
+  Epoch& e = epochs_[epoch];
+  list[e.place] = list.back();
+  epochs_[list[e.place]].place = e.place;
   list.pop_back();
+  for (std::uint32_t t = 0; t < e.outstanding.size(); ++t) {
+    take_out(&Group::with_gets, &Outstanding::with_gets, {epoch, t});
+    take_out(&Group::with_puts, &Outstanding::with_puts, {epoch, t});
+  }
+  leave_group(e);
+  e.number = 0;
   many_.removed(list, keys()(epoch).first, keys());
 }
 
@@ -111,43 +177,69 @@ void PassiveTarget::prove(Epoch& epoch, const Call& call) {
   epoch.proof = call.exit;
 }
 
-void PassiveTarget::flush_target(Epoch& e, const Call& call, ProcessId target, bool local) {
-  const std::uint32_t t = e.set.find(target);
-  if (t == kNone) return;
-  if (t < e.outstanding.size() && e.outstanding[t].flush(local)) prove(e, call);
-  std::erase_if(e.gets, [&](const Get& get) { return get.target == t; });
+void PassiveTarget::flush_target(std::uint32_t epoch, const Call& call, std::uint32_t target,
+                                 bool local) {
+  Epoch& e = epochs_[epoch];
+  Outstanding& o = e.outstanding[target];
+  ++o.flushes;
+  if (o.operations.flush(local)) prove(e, call);
+  list_outstanding({epoch, target});
 }
 
 void PassiveTarget::flush(const Call& call, WindowId window, ProcessId target, bool local) {
   if (!is_absent(target)) {
     for (const bool all : {false, true}) {
       const std::uint32_t i = find(call.process, window, target, all);
-      if (i != kNone) flush_target(epochs_[i], call, target, local);
+      if (i == kNone) continue;
+      const std::uint32_t t = epochs_[i].set.find(target);
+      if (t < epochs_[i].outstanding.size()) flush_target(i, call, t, local);
     }
     return;
   }
-  for (const std::uint32_t i : open_[raw(call.process)]) {
-    Epoch& e = epochs_[i];
-    if (e.window != window) continue;
-    bool proves = false;
-    for (model::LockOperations& o : e.outstanding) proves = o.flush(local) || proves;
-    if (proves) prove(e, call);
-    e.gets.clear();
-  }
+  const std::uint32_t group = group_of_.find(group_key(call.process, window));
+  if (group == kNone) return;
+  Group& g = groups_[group];
+  const auto flush_all = [&](std::vector<Target>& targets) {
+    while (!targets.empty()) flush_target(targets.back().epoch, call, targets.back().place, local);
+  };
+  flush_all(g.with_gets);
+  if (!local) flush_all(g.with_puts);
+}
+
+bool PassiveTarget::is_outstanding(const Get& get) const {
+  const Epoch& e = epochs_[get.epoch];
+  return !get.complete && e.number == get.number &&
+         e.outstanding[get.target].flushes == get.flushes;
+}
+
+void PassiveTarget::tidy(Gets& gets) {
+  std::deque<Get>& list = gets.list;
+  while (!list.empty() && !is_outstanding(list.front())) list.pop_front();
+  while (!list.empty() && !is_outstanding(list.back())) list.pop_back();
+  if (list.size() < gets.most) return;
+  std::erase_if(list, [this](const Get& get) { return !is_outstanding(get); });
+  gets.most = std::max<std::size_t>(64, 2 * list.size());
+}
+
+void PassiveTarget::add_get(ProcessId process, const Get& get) {
+  Gets& gets = gets_[raw(process)];
+  tidy(gets);
+  // Numbers of operations may begin anew.
+  if (!gets.list.empty() && raw(gets.list.back().rmaid) >= raw(get.rmaid)) return;
+  gets.list.push_back(get);
 }
 
 void PassiveTarget::complete_request(const Call& call, WindowId window, RmaId rmaid) {
-  for (const std::uint32_t i : open_[raw(call.process)]) {
-    Epoch& e = epochs_[i];
-    if (e.window != window) continue;
-    const auto get =
-        std::lower_bound(e.gets.begin(), e.gets.end(), rmaid,
-                         [](const Get& g, RmaId id) { return raw(g.rmaid) < raw(id); });
-    if (get == e.gets.end() || get->rmaid != rmaid) continue;
-    if (e.outstanding[get->target].complete_get()) prove(e, call);
-    e.gets.erase(get);
-    return;
-  }
+  Gets& gets = gets_[raw(call.process)];
+  const auto get = std::lower_bound(gets.list.begin(), gets.list.end(), rmaid,
+                                    [](const Get& g, RmaId id) { return raw(g.rmaid) < raw(id); });
+  if (get == gets.list.end() || get->rmaid != rmaid || !is_outstanding(*get)) return;
+  Epoch& e = epochs_[get->epoch];
+  if (e.window != window) return;
+  if (e.outstanding[get->target].operations.complete_get()) prove(e, call);
+  list_outstanding({get->epoch, get->target});
+  get->complete = true;
+  tidy(gets);
 }
 
 void PassiveTarget::resume_all(ProcessId process, WindowId window, std::uint8_t flags) {
@@ -186,11 +278,9 @@ void PassiveTarget::resume(ProcessId process, WindowId window, ProcessId peer, s
 }
 
 void PassiveTarget::free(ProcessId process, WindowId window, std::uint64_t pos) {
-  std::vector<std::uint32_t>& list = open_[raw(process)];
-  for (std::size_t i = list.size(); i-- > 0;) {
-    if (epochs_[list[i]].window != window) continue;
+  for (std::uint32_t group; (group = group_of_.find(group_key(process, window))) != kNone;) {
     findings_.add(Finding::kUnclosedEpoch, pos);
-    forget(process, list[i]);
+    forget(process, groups_[group].open.back());
   }
 }
 
@@ -202,10 +292,14 @@ TransferSlot PassiveTarget::issue(std::uint32_t lock, ProcessId target, RmaId rm
   result.kind = e.all ? EpochKind::kLockAll : EpochKind::kLock;
   result.index = e.set.get(target);
   if (e.outstanding.size() <= result.index) e.outstanding.resize(result.index + 1);
-  e.outstanding[result.index].issue(get);
-  if (get && request && (e.gets.empty() || raw(e.gets.back().rmaid) < raw(rmaid))) {
-    e.gets.push_back({rmaid, result.index});
+  Outstanding& o = e.outstanding[result.index];
+  o.operations.issue(get);
+  if (get) {
+    enter(&Group::with_gets, &Outstanding::with_gets, {lock, result.index});
+  } else {
+    enter(&Group::with_puts, &Outstanding::with_puts, {lock, result.index});
   }
+  if (get && request) add_get(e.origin, {rmaid, lock, e.number, result.index, o.flushes, false});
   ++e.set[result.index].transfers.ops;
   return result;
 }

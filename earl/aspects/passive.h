@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,11 @@ namespace kojak::earl {
 class PassiveTarget {
  public:
   PassiveTarget(std::uint32_t processes, Findings& findings)
-      : findings_(findings), open_(processes), segments_(processes), known_(processes) {}
+      : findings_(findings),
+        open_(processes),
+        gets_(processes),
+        segments_(processes),
+        known_(processes) {}
 
   void lock(const Call& call, WindowId window, ProcessId target, bool exclusive);
   void lock_all(const Call& call, WindowId window);
@@ -73,18 +78,47 @@ class PassiveTarget {
   }
 
  private:
-  struct Get {  // with a request of its own
-    RmaId rmaid{};
-    std::uint32_t target = 0;  // its place among the targets
+  // What is outstanding at a target of an open epoch.
+  struct Outstanding {
+    model::LockOperations operations;
+    std::uint32_t flushes = 0;  // that ended gets
+    // Its places in the lists of its group, or kNone.
+    std::uint32_t with_gets = kNone, with_puts = kNone;
   };
   struct Epoch : PassiveEpoch {
     TargetTable<FenceTarget> set;
-    std::vector<model::LockOperations> outstanding;  // by place of the target
-    std::vector<Get> gets;                           // that may be outstanding, ascending
+    std::vector<Outstanding> outstanding;  // by place of the target
     bool proved = false;
     std::uint32_t segment = 0;
-    std::uint32_t place = 0;   // among those that its process has open
-    std::uint64_t number = 0;  // in the order of their beginnings
+    std::uint32_t place = 0;     // among those that its process has open
+    std::uint64_t number = 0;    // in the order of their beginnings; 0 when it is closed
+    std::uint32_t group = 0;     // of its process and window
+    std::uint32_t in_group = 0;  // its place there
+  };
+  struct Target {
+    std::uint32_t epoch, place;
+  };
+  // The open epochs of a process on a window, and at which targets of them something is
+  // outstanding: a flush of all targets looks at these alone.
+  struct Group {
+    std::vector<std::uint32_t> open;
+    std::vector<Target> with_gets, with_puts;
+  };
+  // A get with a request of its own. It is looked for until it is complete: by its request, a
+  // flush, or the end of its epoch.
+  struct Get {
+    RmaId rmaid{};
+    std::uint32_t epoch;
+    std::uint64_t number;  // the epoch's
+    std::uint32_t target;  // its place among the targets
+    std::uint32_t flushes;
+    bool complete;
+  };
+  // The gets of a process, in the order of their numbers. Those that are complete are dropped from
+  // the ends at once, the others when they are half of all.
+  struct Gets {
+    std::deque<Get> list;
+    std::size_t most = 64;
   };
   static ManyOpen::Key key(ProcessId process, WindowId window, ProcessId target, bool all) {
     return {std::uint64_t{raw(process)} << 1 | (all ? 1U : 0U),
@@ -97,6 +131,9 @@ class PassiveTarget {
       return std::pair(key(e.origin, e.window, e.target, e.all), i);
     };
   }
+  static detail::Key64 group_key(ProcessId process, WindowId window) {
+    return {std::uint64_t{raw(process)} << 32 | raw(window)};
+  }
   void take_from_list(ProcessId process, std::uint32_t epoch);
   // `all`: of lock_all, which has no target.
   std::uint32_t open(const Call* call, ProcessId process, WindowId window, ProcessId target,
@@ -106,13 +143,25 @@ class PassiveTarget {
   const PassiveEpoch& close(std::uint32_t epoch);
   void forget(ProcessId process, std::uint32_t epoch);
   static void prove(Epoch& epoch, const Call& call);
-  void flush_target(Epoch& epoch, const Call& call, ProcessId target, bool local);
+  void flush_target(std::uint32_t epoch, const Call& call, std::uint32_t target, bool local);
+  void join_group(std::uint32_t epoch);
+  void leave_group(const Epoch& epoch);
+  // Enters a target into a list of its group, or takes it out.
+  void enter(std::vector<Target> Group::*list, std::uint32_t Outstanding::*at, Target target);
+  void take_out(std::vector<Target> Group::*list, std::uint32_t Outstanding::*at, Target target);
+  void list_outstanding(Target target);
+  bool is_outstanding(const Get& get) const;
+  void add_get(ProcessId process, const Get& get);
+  void tidy(Gets& gets);
 
   Findings& findings_;
   Pool<Epoch> epochs_;
   std::vector<std::vector<std::uint32_t>> open_;  // by process, in no order
   std::uint64_t opened_ = 0;
   ManyOpen many_;
+  Pool<Group> groups_;
+  detail::FlatIndex<detail::Key64> group_of_;  // those of windows with an open epoch
+  std::vector<Gets> gets_;                     // by process
   std::vector<std::uint32_t> segments_;
   // What is known of a process's epochs: nothing while recording is off.
   enum class Known : std::uint8_t { kAll, kNothing, kSoon };

@@ -58,9 +58,10 @@ struct TargetTransfers {
   std::uint64_t unrecorded = 0;  // of these, issued while recording was off (EPOCH_STATE)
   Seconds last_exit = kNever;    // latest exit of a transfer call to the target
 
-  // Of access epochs only. The merge marks all puts of an epoch to a target or none, and all gets:
-  // what could not be placed is the end of an epoch. Only puts that were issued when the target had
-  // ended its epoch already (wrong clocks) are marked apart from the others, and maybe late.
+  // Known of access epochs only. The merge marks all puts of an epoch to a target or none, and all
+  // gets: what could not be placed is the end of an epoch. Only puts that were issued when the
+  // target had ended its epoch already (wrong clocks) are marked apart from the others, and maybe
+  // late.
   struct Kind {
     Seconds last_enter = kNever, last_exit = kNever;  // the latest of its calls
     void add(const Call& call) {

@@ -23,7 +23,7 @@ class ChannelTable {
  public:
   // Number of the channel; kNone if there is none.
   std::uint32_t find(const Key128& key) const { return index_.find(key); }
-  // The same, made when new.
+  // The channel's number; it is made when new.
   std::uint32_t get(const Key128& key) {
     const std::uint32_t found = index_.find(key);
     return found != kNone ? found : add(key);

@@ -61,6 +61,11 @@ struct FlatEvent {
     if constexpr (std::is_same_v<R, MsgState>) {
       e.count[0] = raw(r.sent);
       e.count[1] = raw(r.recvd);
+    } else if constexpr (std::is_same_v<R, MsgRestarted>) {
+      e.count[0] = raw(r.sent_before);
+      e.count[1] = raw(r.recvd_before);
+    } else if constexpr (std::is_same_v<R, RequestState>) {
+      e.count[0] = raw(r.ordinal);
     } else if constexpr (std::is_same_v<R, EpochState>) {
       e.count[0] = raw(r.access);
       e.count[1] = raw(r.exposure);

@@ -137,6 +137,10 @@ class ReplayHandlers {
     f.completed |= kCompletedMessage;
     core_.messages.send_complete(f, pos, r.reqid, f.message_call);
   }
+  void handle(const MpiRequestTested& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) sink_.on_request_tested(frame(i, pos), r.reqid);
+  }
   void handle(const MpiCancelled& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
@@ -373,6 +377,14 @@ class ReplayHandlers {
     if (is_absent(peer)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
     core_.messages.resume(process(i), r.cid, peer, r.tag, raw(r.sent), raw(r.recvd), pos);
   }
+  void handle(const MsgRestarted& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    const ProcessId peer = core_.process_of(r.plid);
+    if (is_absent(peer)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+    core_.messages.restart(process(i), r.cid, peer, r.tag, raw(r.sent_before),
+                           raw(r.recvd_before));
+  }
   void handle(const RequestState& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent || (raw(r.flags) & kRequestReported) != 0) return;
@@ -382,7 +394,7 @@ class ReplayHandlers {
     const bool any = (raw(r.flags) & kAnySource) != 0;
     const ProcessId source = any ? absent<ProcessId>() : core_.process_of(r.plid);
     if (!any && is_absent(source)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
-    core_.messages.reopen(frame(i, pos), pos, r.reqid, source, r.cid, r.tag);
+    core_.messages.reopen(frame(i, pos), pos, r.reqid, source, r.cid, r.tag, raw(r.ordinal));
   }
 
   // After the last event.

@@ -408,10 +408,11 @@ void ReplayHandlers<S>::finish() {
       left(*leave(i, core_.stack.head(i).last, pos, {}));
     }
   }
-  core_.messages.finish([&](const Message& m) { sink_.on_unreceived(m); },
-                        [&](ProcessId process, ProcessId source, CommId com, Tag tag) {
-                          sink_.on_unmet_receive(process, source, com, tag);
-                        });
+  core_.messages.finish(
+      [&](const Message& m) { sink_.on_unreceived(m); },
+      [&](ProcessId process, ProcessId source, CommId com, Tag tag, RequestId request) {
+        sink_.on_unmet_receive(process, source, com, tag, request);
+      });
   core_.messages.drain([&](const MessageCall& m) { sink_.on_message_call(m); });
   core_.collectives.finish(pos, [&](const CollectiveInstance& c) { sink_.on_collective(c); });
   core_.numbered.finish(pos, [&](const CollectiveInstance& c) {

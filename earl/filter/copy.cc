@@ -240,19 +240,26 @@ class Copier {
       state.plid = open.source;
       state.tag = open.tag;
       state.wid = absent<WindowId>();
+      state.ordinal = Count64{open.overtaken};
       state.flags = static_cast<Flags>(flags);
       out_.put(state);
+    }
+  }
+  // A receive whose message is in the cut: older ones that are open and could have taken that.
+  void overtake(ProcessId process, const MpiRecv& r) {
+    for (Receive& open : receives_[raw(process)]) {
+      if (open.request == request_) return;
+      const bool exact = !is_absent(open.source) && !is_absent(open.tag);
+      if (open.com != r.cid || (!is_absent(open.source) && open.source != r.slid) ||
+          (!is_absent(open.tag) && open.tag != r.tag)) {
+        continue;
+      }
+      open.overtaken = exact ? open.overtaken + 1 : kCountLost;
     }
   }
   void close_receive(ProcessId process, RequestId request) {
     std::erase_if(receives_[raw(process)],
                   [&](const Receive& open) { return open.request == request; });
-  }
-  bool opens_receive(ProcessId process, RequestId request) const {
-    const auto at = receives_.find(raw(process));
-    return at != receives_.end() &&
-           std::any_of(at->second.begin(), at->second.end(),
-                       [&](const Receive& open) { return open.request == request; });
   }
 
   template <class R>
@@ -269,7 +276,7 @@ class Copier {
     } else if constexpr (std::is_same_v<R, WinState> || std::is_same_v<R, EpochState> ||
                          std::is_same_v<R, CollState>) {
       if (here_ != nullptr) states_.state(here_->process(), r);
-    } else if constexpr (std::is_same_v<R, MsgState>) {
+    } else if constexpr (std::is_same_v<R, MsgState> || std::is_same_v<R, MsgRestarted>) {
       // see standing.h
     } else {
       plain(r, record);
@@ -390,6 +397,7 @@ class Copier {
       if (keep && !is_absent(request_)) requests_.insert(key | raw(request_));
     } else if constexpr (std::is_same_v<R, MpiRecv>) {
       keep = keep && kept(r.slid) && !in_.severed.contains(pos_);
+      if (keep) overtake(process, r);
       if (!is_absent(request_)) {
         requests_.erase(key | raw(request_));
         close_receive(process, request_);
@@ -438,17 +446,24 @@ class Copier {
     if (keep) put(record);
   }
   // Of a whole trace that has gaps of its own. Whether it stays there.
-  bool open_request(const RequestState& r, bool shown) {
+  bool open_request(RequestState r, bool shown) {
     const ProcessId process = here_->process();
     if (raw(r.kind) != static_cast<std::uint8_t>(OpenRequest::kReceive))
       return shown && (is_absent(r.plid) || kept(r.plid));
     if ((raw(r.flags) & kRequestReported) != 0) return false;
-    const bool known = opens_receive(process, r.reqid);
-    if (!known && in_.severed.carries_request(process, r.reqid)) {
-      receives_[raw(process)].push_back({r.reqid, r.cid, r.plid, r.tag});
-      return shown;
+    std::vector<Receive>& receives = receives_[raw(process)];
+    auto at = std::find_if(receives.begin(), receives.end(),
+                           [&](const Receive& open) { return open.request == r.reqid; });
+    if (at == receives.end()) {
+      if (!in_.severed.carries_request(process, r.reqid)) return false;
+      at = receives.insert(at, {r.reqid, r.cid, r.plid, r.tag});
     }
-    return shown && known;
+    if (!shown) return false;
+    // Counted are those that are in the cut.
+    r.ordinal = Count64{at->overtaken};
+    put_held(before_);
+    out_.replace(r);
+    return false;
   }
   // Who grants a lock may not be there.
   template <class R>
@@ -557,6 +572,7 @@ class Copier {
     CommId com;
     PeerId source;
     Tag tag;
+    std::uint64_t overtaken = 0;  // as in REQUEST_STATE
   };
   // By process, in the order of posting: those whose messages are in the cut.
   std::unordered_map<std::uint32_t, std::vector<Receive>> receives_;

@@ -74,7 +74,7 @@ void MessageFeed::change(const Event& e) {
       const std::uint32_t from = trace_.index(static_cast<LocationId>(raw(e.peer)));
       if (!any && (is_absent(e.peer) || from == kAbsent)) break;
       queue_.reopen(call, e.pos, e.request, any ? absent<ProcessId>() : trace_.process(from), e.com,
-                    e.tag);
+                    e.tag, e.count[0]);
       break;
     }
     case EventType::kMpiSendComplete:
@@ -95,6 +95,12 @@ void MessageFeed::change(const Event& e) {
       if (peer == kAbsent) break;
       queue_.resume(call.process, e.com, trace_.process(peer), e.tag, e.count[0], e.count[1],
                     e.pos);
+      break;
+    }
+    case EventType::kMsgRestarted: {
+      const std::uint32_t peer = trace_.index(static_cast<LocationId>(raw(e.peer)));
+      if (peer == kAbsent) break;
+      queue_.restart(call.process, e.com, trace_.process(peer), e.tag, e.count[0], e.count[1]);
       break;
     }
     default:  // each thread of a process writes its own LOG_OFF: the process pauses once

@@ -49,7 +49,8 @@ class MessageFeed {
   KOJAK_INLINED static bool is_message_record(EventType t) {
     return t == EventType::kMpiRecvRequest || t == EventType::kMpiSendComplete ||
            t == EventType::kMpiCancelled || t == EventType::kMpiRequestFreed ||
-           t == EventType::kMsgState || t == EventType::kRequestState;
+           t == EventType::kMsgState || t == EventType::kMsgRestarted ||
+           t == EventType::kRequestState;
   }
   void change(const Event& e);
   void receive(const Event& e, const OpenCall& call);

@@ -10,7 +10,7 @@ inline constexpr const char* kMergeClock = "merge.clock";
 // relative to one of them. Absent if there are no such names.
 inline constexpr const char* kCompiledIn = "source.folders";
 
-// Of a run that lacks traces, and of which no process came to MPI_Finalize: who ended it, or that.
+// Where traces are missing and no process came to MPI_Finalize: who ended the run, or that it was.
 inline constexpr const char* kEndedEarly = "merge.ended_early";
 
 }  // namespace kojak::run_property

@@ -185,8 +185,8 @@ class LockOrder {
   bool next(Seconds now, const UnlockCalls& unlocks, Open open, Seconds& due);
   // Who may come next, in ready_. True if it is a shared one that all exclusive ones come after.
   bool find_ready(const UnlockCalls& unlocks);
-  // Of those that lasted no longer than that the one that asked first, else, in a circle, the one
-  // that began to release first. Gives how long it lasted.
+  // Takes next who lasted no longer than `most` and asked first; where all wait for each other, who
+  // began to release first. Gives how long it lasted.
   Seconds choose(Seconds most);
   bool blocked(const LockHold& hold, const UnlockCalls& unlocks) const;
   void unlink(Proof proof);

@@ -22,12 +22,20 @@ BelowNote* innermost(Recorder& r, const void* here) {
 
 void begin_below(unsigned function, MpiFamily family, BelowArguments asked) {
   Recorder& r = the_recorder;
-  innermost(r, __builtin_frame_address(0));
+  const void* const here = __builtin_frame_address(0);
+  innermost(r, here);
+  // A call that was left by a longjmp may have had its frame where this one has it. What such a
+  // call calls itself begins further down.
+  while (r.below != nullptr && r.below->frame == r.frame && here >= r.below->here) {
+    BelowNote* const left = r.below;
+    r.below = left->outer;
+    give_back(left);
+  }
   const BookkeepingLock lock;
   BelowNote* const note = unused_notes != nullptr ? unused_notes : create<BelowNote>();
   if (note == nullptr) return;
   if (note == unused_notes) unused_notes = note->outer;
-  *note = {function, family, r.below, r.frame, asked, BelowNote::kNothing, {}};
+  *note = {function, family, r.below, r.frame, here, asked, BelowNote::kNothing, {}};
   r.below = note;
 }
 
@@ -68,6 +76,12 @@ void note_below(unsigned function, MpiFamily family, const BelowArguments& argum
     return;
   }
   note->arguments = arguments;
+}
+
+const BelowNote* passed_as_asked() {
+  const BelowNote* note = innermost(the_recorder, __builtin_frame_address(0));
+  while (note != nullptr && note->found != BelowNote::kAsAsked) note = note->outer;
+  return note;
 }
 
 bool is_own_call_below(unsigned function, const void* caller) {

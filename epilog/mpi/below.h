@@ -39,6 +39,7 @@ struct BelowNote {
   MpiFamily family;
   BelowNote* outer;
   const CallFrame* frame;  // that was the innermost when it began
+  const void* here;        // where it began, on the stack
   BelowArguments asked;    // by the program
   enum { kNothing, kFamily, kFunction, kAsAsked } found;
   BelowArguments arguments;
@@ -50,6 +51,9 @@ struct BelowNote {
 // The call has returned. Its note if it is known what reached the MPI, to be given back; else null.
 [[gnu::cold, gnu::noinline]] BelowNote* end_below(bool good);
 [[gnu::cold, gnu::noinline]] void give_back(BelowNote* note);
+
+// The call in hand that has reached the MPI with the program's own arguments; or null.
+const BelowNote* passed_as_asked();
 
 // PMPI_X has returned successfully to `caller`.
 [[gnu::cold, gnu::noinline]] void note_below(unsigned function, MpiFamily family,

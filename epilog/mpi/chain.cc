@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "epilog/mpi/below.h"
@@ -53,20 +54,22 @@ void fill_gaps(Chain& chain) {
   }
 }
 
-// Their calls within a call are none of the program's.
+// Their calls within a call are none of the program's. Without memory they are not known.
 void note_libraries_between(const Chain& chain, TheMpi& mpi) {
+  static Vector<LoadedFile> found;
   for (unsigned slot = 0; slot < kSlots; ++slot) {
     void* const next = chain.next[slot];
     if (next == chain.own[slot]) continue;
-    bool known = false;
-    for (unsigned i = 0; i < mpi.between_count; ++i) known = known || mpi.between[i].holds(next);
-    if (known || mpi.between_count == TheMpi::kMostBetween) continue;
-    mpi.between[mpi.between_count++] = file_of(next);
+    const auto holds = [next](const LoadedFile& file) { return file.holds(next); };
+    if (std::any_of(found.begin(), found.end(), holds)) continue;
+    const LoadedFile file = file_of(next);
+    if (!found.push_back(file)) break;
     // It stays, or the chain would lead to nowhere where a program closes it.
-    const char* const path = mpi.between[mpi.between_count - 1].path;
-    if (path != nullptr && *path != '\0') dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    if (file.path != nullptr && *file.path != '\0') dlopen(file.path, RTLD_LAZY | RTLD_NOLOAD);
     note_library_code(next);
   }
+  mpi.between_count = static_cast<unsigned>(found.size());
+  mpi.between = found.data();
 }
 
 void find_next(Chain& chain, const TheMpi& mpi, const Behind& behind) {

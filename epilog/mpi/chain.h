@@ -55,9 +55,8 @@ struct TheMpi {
   LoadedFile file;
   bool has_constants = false;  // those of mpi.h
   // Who stands between the program and it.
-  static constexpr unsigned kMostBetween = 8;
-  LoadedFile between[kMostBetween];
   unsigned between_count = 0;
+  LoadedFile* between = nullptr;  // memory of ours, never given back
   // Code of one of them; or ours, since they may jump to us at the end of a function.
   bool is_between(const void* return_address) const;
 };

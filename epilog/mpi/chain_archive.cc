@@ -56,7 +56,7 @@ void find_own(Chain& chain, TheMpi& mpi, Behind& behind) {
   }
   mpi.kind = TheMpi::Kind::kFound;
   mpi.has_constants = true;
-  // Of a program that is not position-independent an address may be that of an entry in its own
+  // In a program that is not position-independent an address may be that of an entry in its own
   // table; where the MPI is a part of the program nothing is behind us.
   const void* const sign = behind.find("PMPI_Get_library_version");
   mpi.file = file_of(

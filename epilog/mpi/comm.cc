@@ -154,7 +154,6 @@ void drop_comm(Comm* comm) {
   if (comm->next != nullptr) comm->next->previous = comm->previous;
   comm->messages.clear();
   comm->channels.clear();
-  comm->changed_messages.clear();
   destroy(comm);
 }
 
@@ -175,15 +174,6 @@ std::uint64_t next_ordinal_of(const Identity& key) {
   if (found != nullptr) return ++*found;
   ordinals.set(word, 0);
   return 0;
-}
-
-void count_message(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool received) {
-  const std::uint64_t key = std::uint64_t{peer} << 32 | tag;
-  MessageCount* count = comm.messages.find(key);
-  if (count == nullptr) count = comm.messages.set(key, {0, 0, false});
-  if (count == nullptr) return;
-  ++(received ? count->received : count->sent);
-  if (!count->changed) count->changed = comm.changed_messages.push_back(key);
 }
 
 std::uint64_t next_channel(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool sends) {

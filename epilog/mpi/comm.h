@@ -7,15 +7,11 @@
 
 #include "epilog/mpi/group.h"
 #include "epilog/mpi/handles.h"
+#include "epilog/mpi/message_counts.h"
 #include "epilog/mpi/mpi.h"
 #include "epilog/runtime/comm_object.h"
 
 namespace kojak::measure {
-
-struct MessageCount {
-  std::uint64_t sent, received;
-  bool changed;
-};
 
 struct Comm : CommObject {
   std::uint32_t references = 1;
@@ -27,10 +23,10 @@ struct Comm : CommObject {
   std::uint32_t my_rank = 0;
   std::uint64_t created = 0;        // creation calls on it, for the identity of what they make
   std::uint64_t created_below = 0;  // the same by libraries between the program and MPI
+  bool early = false;               // its creation call is still in the hand of such a library
   std::uint64_t opened = 0;         // files
   std::uint64_t begun = 0;          // non-blocking ones, and calls that make persistent ones
-  HashMap<MessageCount> messages;   // by peer and tag
-  Vector<std::uint64_t> changed_messages;
+  MessageCounts messages;
   HashMap<std::uint64_t> channels;  // partitioned messages made, by peer, tag and direction
   Comm* next = nullptr;             // of the live ones
   Comm* previous = nullptr;
@@ -45,7 +41,8 @@ struct Comm : CommObject {
 // MPI_COMM_WORLD and MPI_COMM_SELF, as soon as they exist; the group of all processes is there.
 // They are written about from then on (state.h).
 void start_world_comms();
-// The same for a session that another library than MPI began, if MPI runs.
+// Makes the world's communicators known in a session that another library than MPI began, if MPI
+// runs.
 void join_mpi();
 // Asked at such a session's end: whether MPI is over, too.
 bool mpi_is_over();
@@ -67,7 +64,6 @@ std::uint64_t next_ordinal_of(const Identity& key);
 
 // Numbers the partitioned messages of a pair of processes and a tag: that is how they match.
 std::uint64_t next_channel(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool sends);
-void count_message(Comm& comm, std::uint32_t peer, std::uint32_t tag, bool received);
 Comm* first_comm();
 
 // The communicator used last by this thread, else what Look finds: comm_of() or find_comm().

@@ -49,7 +49,7 @@ class ToldErrors {
 // now on this process's calls there are paired with nobody's.
 [[gnu::cold, gnu::noinline]] void lose_count(Comm& comm);
 [[gnu::cold, gnu::noinline]] void lose_count(Window& window);
-// The same, in the trace.
+// Writes into the trace that the count is lost.
 [[gnu::cold, gnu::noinline]] void record_lost_count(Recording& call, Comm& comm);
 [[gnu::cold, gnu::noinline]] void record_lost_count(Recording& call, Window& window);
 

@@ -46,7 +46,7 @@ int go_on_init(int* argc, char*** argv);
 int go_on_init_thread(int* argc, char*** argv, int required, int* provided);
 int go_on_finalize();
 
-// The same for who calls PMPI_ itself.
+// What the names of PMPI_ do that are exported, for who calls these itself.
 int pass_pmpi_init(int* argc, char*** argv, const void* caller);
 int pass_pmpi_init_thread(int* argc, char*** argv, int required, int* provided, const void* caller);
 int pass_pmpi_finalize(const void* caller);

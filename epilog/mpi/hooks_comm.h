@@ -49,7 +49,10 @@ struct CommCreateHook {
   std::uint64_t ordinal = 0;
 
   void count(MPI_Comm handle) {
-    if (Comm* comm = find_comm(handle)) {
+    Comm* comm = find_comm(handle);
+    if (comm == nullptr && the_recorder.making_below) [[unlikely]]
+      comm = adopt_early(handle);
+    if (comm != nullptr) {
       parent_comm = comm;
       if (!comm->count_lost) parent = comm->identity;
       ordinal = counter(*comm)++;
@@ -70,6 +73,20 @@ struct CommCreateHook {
   static unsigned sequence(unsigned function) {
     return function + (the_recorder.making_below ? static_cast<unsigned>(kMaxFunctions) : 0u);
   }
+  // A library copies what the program's call has made, which is still in its hand: the identity is
+  // that which this call gives it.
+  [[gnu::noinline]] static Comm* adopt_early(MPI_Comm made) {
+    const BelowNote* const note = passed_as_asked();
+    Comm* const parent = note != nullptr ? find_comm(handle<MPI_Comm>(note->asked.comm)) : nullptr;
+    Comm* const comm = adopt_comm(made, Identity{});
+    if (comm == nullptr) return nullptr;
+    comm->early = true;
+    if (parent != nullptr && !parent->count_lost && parent->created != 0) {
+      comm->identity = created_identity(parent->identity, note->function, parent->created - 1,
+                                        comm->group, comm->remote);
+    }
+    return comm;
+  }
   bool counts() const { return parent_comm != nullptr && !parent_comm->count_lost; }
   template <class C>
   void take(MPI_Comm handle, unsigned function, C& call) {
@@ -77,8 +94,11 @@ struct CommCreateHook {
   }
   template <class C>
   void take_here(MPI_Comm handle, unsigned function, C& call) {
-    Comm* const comm = handle == MPI_COMM_NULL ? nullptr : adopt_comm(handle, Identity{});
+    if (handle == MPI_COMM_NULL) return;
+    Comm* comm = find_comm(handle);
+    if (comm == nullptr || !comm->early) comm = adopt_comm(handle, Identity{});
     if (comm == nullptr) return;
+    comm->early = false;
     comm->identity =
         created_identity(parent, sequence(function), ordinal, comm->group, comm->remote);
     if constexpr (C::kOn) {

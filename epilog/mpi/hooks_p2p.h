@@ -47,8 +47,9 @@ inline std::uint32_t source_of(const Comm* comm, const MPI_Status& status) {
 // A message arrived. Without `status` nobody knows its size: 0 bytes are recorded.
 template <class C>
 KOJAK_INLINED inline void received_from(C& call, Comm& comm, std::uint32_t peer, std::uint32_t tag,
-                                        const MPI_Status* status, std::uint32_t request) {
-  count_message(comm, peer, tag, true);
+                                        const MPI_Status* status, std::uint32_t request,
+                                        PostedReceive* posted) {
+  count_received(comm, peer, tag, posted);
   if constexpr (C::kOn) {
     MPI_Count bytes = 0;
     if (status != nullptr && mpi::Get_elements_x(status, MPI_BYTE, &bytes) != MPI_SUCCESS)
@@ -60,10 +61,11 @@ KOJAK_INLINED inline void received_from(C& call, Comm& comm, std::uint32_t peer,
 // What the status says of it. Nothing if it was from nobody.
 template <class C>
 KOJAK_INLINED inline void received(C& call, Comm* comm, const MPI_Status& status,
-                                   std::uint32_t request) {
+                                   std::uint32_t request, PostedReceive* posted = nullptr) {
   const std::uint32_t peer = source_of(comm, status);
   if (peer == kAbsent) return;
-  received_from(call, *comm, peer, static_cast<std::uint32_t>(status.MPI_TAG), &status, request);
+  received_from(call, *comm, peer, static_cast<std::uint32_t>(status.MPI_TAG), &status, request,
+                posted);
 }
 
 // A receive that failed has taken its message: that was longer than the buffer.
@@ -93,7 +95,7 @@ KOJAK_INLINED inline std::uint32_t sends(C& call, Comm* comm, int dest, int tag,
   if (comm == nullptr || dest == MPI_PROC_NULL) return kAbsent;
   const std::uint32_t peer = comm->peer(dest);
   if (peer == kAbsent) return kAbsent;
-  count_message(*comm, peer, static_cast<std::uint32_t>(tag), false);
+  count_sent(*comm, peer, static_cast<std::uint32_t>(tag));
   if constexpr (C::kOn) {
     record_send(call, *comm, peer, static_cast<std::uint32_t>(tag), message_bytes(count, type),
                 request);
@@ -216,6 +218,7 @@ struct Hook<args::Irecv> {
           request->id = id;
           request->peer = posted_peer(*comm, a.source);
           request->tag = posted_tag(a.tag);
+          post(*request);
         }
         if constexpr (C::kOn)
           record_posted(call, *comm, id, posted_peer(*comm, a.source), posted_tag(a.tag));
@@ -320,6 +323,7 @@ struct IsendrecvHook {
       if (peer != kAbsent) request->send_half = send_id;
       request->peer = posted_peer(comm, a.source);
       request->tag = posted_tag(a.recvtag);
+      post(*request);
     }
     if constexpr (C::kOn)
       record_posted(call, comm, id, posted_peer(comm, a.source), posted_tag(a.recvtag));
@@ -333,13 +337,6 @@ struct Hook<args::IsendrecvReplace> : IsendrecvHook {};
 // A matched probe is where its message stops being matchable by others: it counts as a posting. An
 // Imrecv of the message is the posting of its data, with the same request id, which the receive
 // then carries.
-struct MatchedMessage {
-  std::uint32_t id;
-  std::uint32_t peer, tag;
-  Comm* comm;
-};
-extern HashMap<MatchedMessage> matched_messages;
-
 struct MatchedProbeHook : OwnStatus {
   template <class A>
   void before(A& a) {
@@ -354,7 +351,12 @@ struct MatchedProbeHook : OwnStatus {
       const std::uint32_t id = next_request_id();
       const std::uint32_t peer = posted_peer(*comm, a.status->MPI_SOURCE),
                           tag = posted_tag(a.status->MPI_TAG);
-      if (matched_messages.set(word(*a.message), {id, peer, tag, comm}) != nullptr) keep_comm(comm);
+      MatchedMessage* const message =
+          matched_messages.set(word(*a.message), {id, peer, tag, comm, {}});
+      if (message != nullptr) {
+        keep_comm(comm);
+        post_receive(*comm, peer, tag, next_order(), message->posted);
+      }
       if constexpr (C::kOn) record_posted(call, *comm, id, peer, tag);
     }
     if constexpr (C::kOn) call.leave();
@@ -366,7 +368,7 @@ template <>
 struct Hook<args::Improbe> : MatchedProbeHook {};
 
 struct MatchedReceiveHook {
-  MatchedMessage matched{kAbsent, kAbsent, kAbsent, nullptr};
+  MatchedMessage matched{kAbsent, kAbsent, kAbsent, nullptr, {}};
   Word key = 0;
   template <class A>
   void find(const A& a) {
@@ -393,9 +395,9 @@ struct Hook<args::Mrecv> : MatchedReceiveHook, OwnStatus {
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS) {
-      received(call, matched.comm, *a.status, matched.id);
+      received(call, matched.comm, *a.status, matched.id, &matched.posted);
     } else if (was_truncated(result)) {
-      received(call, matched.comm, truncated_status(*a.status), matched.id);
+      received(call, matched.comm, truncated_status(*a.status), matched.id, &matched.posted);
       result = MPI_SUCCESS;
     }
     if constexpr (C::kOn) call.leave();
@@ -411,8 +413,15 @@ struct Hook<args::Imrecv> : MatchedReceiveHook {
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && matched.comm != nullptr) {
-      if (Request* request = enter_message(*a.request, RequestKind::kReceive, matched.comm))
+      if (Request* request = enter_message(*a.request, RequestKind::kReceive, matched.comm)) {
         request->id = matched.id;
+        request->peer = matched.peer;
+        request->tag = matched.tag;
+        request->order = matched.posted.order;
+        request->posted = matched.posted;
+      } else {
+        give_up_receive(*matched.comm, matched.peer, matched.tag, matched.posted);
+      }
       if constexpr (C::kOn)
         record_posted(call, *matched.comm, matched.id, matched.peer, matched.tag);
     }

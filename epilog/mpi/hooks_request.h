@@ -58,12 +58,12 @@ inline bool tells_message(const Request& request, const MPI_Status& status) {
 // A receive got a message. Without `status` it is the one that was asked for, of unknown size; from
 // any source or with any tag nobody knows which one it was, as with a freed receive.
 template <class C>
-KOJAK_INLINED inline void received_by(C& call, const Request& request, const MPI_Status* status) {
+KOJAK_INLINED inline void received_by(C& call, Request& request, const MPI_Status* status) {
   const std::uint32_t peer = status != nullptr ? source_of(request.comm, *status) : request.peer;
   const std::uint32_t tag =
       status != nullptr ? static_cast<std::uint32_t>(status->MPI_TAG) : request.tag;
   if (request.comm != nullptr && peer != kAbsent && tag != kAbsent) {
-    received_from(call, *request.comm, peer, tag, status, request.id);
+    received_from(call, *request.comm, peer, tag, status, request.id, &request.posted);
   } else if constexpr (C::kOn) {
     if (status == nullptr)
       call.event(MpiRequestFreed{call.r.lid, call.exit, static_cast<RequestId>(request.id)});
@@ -129,6 +129,7 @@ void completed(Request* request, const MPI_Status* status, MPI_Request handle, C
   if (request == nullptr) return;
   if (request->active && !request->reported) report(*request, status, call);
   if (request->persistent) {
+    unpost(*request);
     request->active = false;
     request->claim = 0;
     rename_request(*request, handle);
@@ -163,6 +164,7 @@ template <class C>
   ++ended_requests;
   if (request == nullptr) return;
   if (!request->persistent) return delete_request(request);
+  unpost(*request);
   request->active = false;
   request->claim = 0;
   rename_request(*request, handle);
@@ -293,7 +295,7 @@ struct ArrayHook {
     }
     end_array_call(*array);
   }
-  // Of one request of a call that failed its status tells.
+  // In a call that failed each request's own status tells what became of it.
   template <class C>
   void settle(int index, const MPI_Request* requests, const MPI_Status& status, ToldErrors& errors,
               C& call) {
@@ -468,7 +470,7 @@ struct StatusOfSomeHook : ArrayHook, OwnStatus {
   void tell(int index, const MPI_Status* found, C& call) {
     const auto place = static_cast<std::size_t>(index);
     Request* request = place < array->count ? array->at(place) : nullptr;
-    // Of those with one handle the next.
+    // Where several have one handle, the next that is not told of yet.
     while (request != nullptr && request->reported) request = request->next;
     if (request == nullptr || !request->active) return;
     report(*request, found, call);
@@ -526,6 +528,9 @@ struct Hook<args::RequestFree> {
     if (message && request->active && !request->reported) {
       active = request->id;
       send_half = request->send_half;
+      // It takes its message all the same.
+      if (request->posted.count != nullptr)
+        count_received(*request->comm, request->peer, request->tag, &request->posted);
     }
     delete_request(request);
   }

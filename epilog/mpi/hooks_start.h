@@ -20,7 +20,9 @@ struct StartHook {
     request.given = 0;
     ++request.starts;
     if (request.kind == RequestKind::kSend && request.peer != kAbsent) {
-      count_message(*request.comm, request.peer, request.tag, false);
+      count_sent(*request.comm, request.peer, request.tag);
+    } else if (request.kind == RequestKind::kReceive) {
+      post(request);
     }
     if constexpr (C::kOn) {
       if (!call.room(kMaxRecord)) return;

@@ -92,6 +92,9 @@ std::uint32_t next_request_id() {
   if (next == kAbsent) next = 0;  // that number says "none"
   return next++;
 }
+std::uint64_t next_order() {
+  return ++generations;
+}
 std::uint64_t next_call_number() {
   return ++calls;
 }
@@ -149,7 +152,10 @@ void unclaim_request(const Claimed& claimed) {
 
 void delete_request(Request* request) {
   leave_queue(request);
-  if (request->comm != nullptr) drop_comm(request->comm);
+  if (request->comm != nullptr) {
+    unpost(*request);
+    drop_comm(request->comm);
+  }
   --open;
   if (request->kind == RequestKind::kReceive) --open_receives;
   if (request->persistent) ++activations;

@@ -45,6 +45,7 @@ struct Request {
   std::uint32_t id = 0;  // request id; of a transfer its rmaid
   Comm* comm = nullptr;  // messages, communicators, collective operations
   std::uint32_t peer = kAbsent, tag = kAbsent;
+  PostedReceive posted;  // of a receive that is open
   std::uint64_t bytes = 0;
   std::uint64_t received = 0;      // the following of a collective operation; its root is `peer`
   std::uint64_t key_of_start = 0;  // as in MPI_COLL_BEGIN
@@ -66,7 +67,27 @@ struct Claimed {
   std::uint64_t generation = 0;
 };
 
+// A message that MPI_Mprobe took, for the MPI_Mrecv to come: from then on no other receive can.
+struct MatchedMessage {
+  std::uint32_t id;
+  std::uint32_t peer, tag;
+  Comm* comm;
+  PostedReceive posted;
+};
+extern HashMap<MatchedMessage> matched_messages;
+
 std::uint32_t next_request_id();
+// Of a posting: greater than that of all before.
+std::uint64_t next_order();
+// A receive is open from now on, in the order of the request.
+inline void post(Request& request) {
+  post_receive(*request.comm, request.peer, request.tag, request.order, request.posted);
+}
+// It is over. Where it has taken a message, that has been counted.
+inline void unpost(Request& request) {
+  if (request.posted.wildcard || request.posted.count != nullptr) [[unlikely]]
+    give_up_receive(*request.comm, request.peer, request.tag, request.posted);
+}
 Request* enter_request(MPI_Request handle, RequestKind kind);
 // The oldest one of the handle that no call has claimed yet; this one (a number that is never 0)
 // does. For several threads.

@@ -10,6 +10,7 @@
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/exchange.h"
 #include "epilog/mpi/imports.h"
+#include "epilog/mpi/in_front.h"
 #include "epilog/mpi/sessions.h"
 #include "epilog/runtime/library_code.h"
 #include "epilog/runtime/program_floats.h"
@@ -57,9 +58,8 @@ __attribute__((destructor)) void say_if_passed_by() {
   if (ask == nullptr || ask(&started) != MPI_SUCCESS || started == 0) return;
   say_why_not(
       "nothing was recorded: MPI ran, but its start did not come to this library; the program "
-      "takes "
-      "MPI_Init from a handle (dlsym), or another library in front of this one keeps it to itself "
-      "(name this one first in LD_PRELOAD)");
+      "takes MPI_Init from a handle (dlsym), or was opened with RTLD_DEEPBIND, or another library "
+      "in front of this one keeps it to itself (name this one first in LD_PRELOAD)");
 }
 
 }  // namespace
@@ -162,12 +162,20 @@ static const char* thread_level() {
                                           : "single";
 }
 
+// As many names as a string record holds.
 static void note_libraries_between(Recorder& r) {
-  char names[1024] = "";
+  char names[240] = "";
+  constexpr std::size_t kForMore = sizeof " and 1000000000 more";
   std::size_t length = 0;
-  for (unsigned i = 0; i < the_mpi.between_count && length < sizeof names; ++i) {
-    length += static_cast<std::size_t>(snprintf(names + length, sizeof names - length, "%s%.120s",
-                                                i == 0 ? "" : ", ", the_mpi.between[i].name()));
+  for (unsigned i = 0; i < the_mpi.between_count; ++i) {
+    const char* const name = the_mpi.between[i].name();
+    const char* const comma = i == 0 ? "" : ", ";
+    if (length + strlen(comma) + strlen(name) + kForMore > sizeof names && i != 0) {
+      snprintf(names + length, sizeof names - length, " and %u more", the_mpi.between_count - i);
+      break;
+    }
+    snprintf(names + length, sizeof names - length, "%s%s", comma, name);
+    length = strlen(names);
   }
   if (r.trace == nullptr || names[0] == '\0') return;
   if (make_room_for(r, 8 * kMaxRecord)) define_property(r, run_property::kBetween, names);
@@ -250,6 +258,7 @@ void finish_startup(unsigned function, const void* caller, PlainCall* open) {
   joined = true;
   arrange_end();
   if (!the_session.run.records) return;
+  if (the_session.run.rank == 0) say_who_is_in_front();
   start_world_comms();
   begin_recording(
       function, returned, caller,

@@ -1,5 +1,7 @@
 #include "epilog/mpi/state.h"
 
+#include <algorithm>
+
 #include "epilog/format/field_values.h"
 #include "epilog/mpi/define.h"
 #include "epilog/mpi/request.h"
@@ -12,35 +14,65 @@ struct StateWriter {
   Recorder& r;
   Seconds time;
   bool all;
+  CommId id{};  // of the communicator that is told of
 
   template <class R>
   void write(const R& record) {
     if (need_room(r, kMaxRecord)) publish(r, put(r, r.cursor, record));
   }
 
-  void messages(Comm& comm) {
-    const auto one = [&](std::uint64_t key, MessageCount& count) {
-      write(MsgState{r.lid, time, static_cast<CommId>(comm.id), static_cast<PeerId>(key >> 32),
-                     static_cast<Tag>(key & 0xFFFFFFFFu), Count64{count.sent},
-                     Count64{count.received}});
-      count.changed = false;
+  // Of a tag: both directions. A count that has begun anew is told of after gaps only: where
+  // nothing is missing, readers know better.
+  void message_count(MessageCounts& counts, MessageCount& count) {
+    MessageCount* const other = counts.other_way(count);
+    if (other != nullptr && !count.sends()) return;  // with that one
+    const bool changed = count.changed || (other != nullptr && other->changed);
+    const auto anew = [](const MessageCount* c) { return c != nullptr && c->first != 0; };
+    const auto unknown = [](const MessageCount* c) {
+      return c != nullptr && c->first != 0 && !c->known;
     };
-    if (all) {
-      comm.messages.for_each(one);
-    } else {
-      for (const std::uint64_t key : comm.changed_messages) {
-        if (MessageCount* count = comm.messages.find(key)) one(key, *count);
-      }
+    if (!all && (!changed || unknown(&count) || unknown(other))) return;
+    if (count.count == 0 && (other == nullptr || other->count == 0)) return;  // posted only
+    const MessageCount* const sent = count.sends() ? &count : other;
+    const MessageCount* const received = count.sends() ? other : &count;
+    const auto of = [](const MessageCount* c, std::uint64_t MessageCount::*what) {
+      return Count64{c == nullptr ? 0 : c->*what};
+    };
+    const auto peer = static_cast<PeerId>(count.peer());
+    const auto tag = static_cast<Tag>(count.tag());
+    if (all && (anew(&count) || anew(other))) {
+      write(MsgRestarted{r.lid, time, id, peer, tag, of(sent, &MessageCount::first),
+                         of(received, &MessageCount::first)});
     }
-    comm.changed_messages.resize(0);
+    write(MsgState{r.lid, time, id, peer, tag, of(sent, &MessageCount::count),
+                   of(received, &MessageCount::count)});
+    count.changed = false;
+    count.known = count.known || all;
+    if (other == nullptr) return;
+    other->changed = false;
+    other->known = other->known || all;
+  }
+  void messages(MessageCounts& counts) {
+    if (all) {
+      counts.lines.for_each([&](std::uint64_t key, MessageLine* line) {
+        if (!line->forgot) return;
+        const bool sends = (key & 1) != 0;
+        write(MsgRestarted{r.lid, time, id, static_cast<PeerId>(line->peer), absent<Tag>(),
+                           Count64{sends ? line->total : 0}, Count64{sends ? 0 : line->total}});
+      });
+    }
+    counts.tags.for_each(
+        [&](std::uint64_t, MessageCount* count) { message_count(counts, *count); });
+    counts.changed = false;
   }
 
   void comm(Comm& comm) {
     const bool collectives = all ? comm.collectives != 0 : comm.collectives_changed;
-    const bool any_messages = all ? comm.messages.size() != 0 : !comm.changed_messages.empty();
+    const bool any_messages = all ? comm.messages.tags.size() != 0 : comm.messages.changed;
     if ((!collectives && !any_messages) || !define_comm(r, comm)) return;
     if (collectives) write_collectives(r, comm, time);
-    if (any_messages) messages(comm);
+    id = static_cast<CommId>(comm.id);
+    if (any_messages) messages(comm.messages);
   }
 
   void peer(Window& window, std::uint32_t rank) {
@@ -78,12 +110,52 @@ struct StateWriter {
   }
 
   // After a gap: what is open, in the order of posting. It may complete in what is recorded now.
+  struct Open {
+    std::uint64_t order;
+    const Request* request;  // or
+    const MatchedMessage* message;
+  };
   void requests() {
-    for (const Request* request : requests_in_order()) {
-      if (request->send_half != kAbsent && request->active && !request->reported)
-        open(*request, OpenRequest::kSend, request->send_half);
-      open(*request, kind_of(*request), request->id);
+    static Vector<Open> list;
+    (void)list.resize(0);
+    bool good = true;
+    const auto add = [&](std::uint64_t order, const Request* request, const MatchedMessage* message,
+                         const PostedReceive& posted) {
+      if (posted.count != nullptr) posted.count->told = 0;
+      good = good && list.push_back({order, request, message});
+    };
+    for (const Request* request : requests_in_order())
+      add(request->order, request, nullptr, request->posted);
+    matched_messages.for_each([&](std::uint64_t, const MatchedMessage& message) {
+      add(message.posted.order, nullptr, &message, message.posted);
+    });
+    if (!good) return;
+    std::sort(list.begin(), list.end(),
+              [](const Open& a, const Open& b) { return a.order < b.order; });
+    for (const Open& one : list) {
+      if (one.message != nullptr) {
+        matched(*one.message);
+      } else {
+        open_request(*one.request);
+      }
     }
+  }
+  void open_request(const Request& request) {
+    if (request.send_half != kAbsent && request.active && !request.reported)
+      open(request, OpenRequest::kSend, request.send_half);
+    open(request, kind_of(request), request.id);
+  }
+  void matched(const MatchedMessage& message) {
+    RequestState state = begin(OpenRequest::kReceive, message.id, message.peer, message.tag);
+    state.ordinal = overtakers(*message.comm, message.peer, message.tag, message.posted);
+    if (!define_comm(r, *message.comm)) return;
+    state.cid = static_cast<CommId>(message.comm->id);
+    write(state);
+  }
+  static Count64 overtakers(Comm& comm, std::uint32_t peer, std::uint32_t tag,
+                            const PostedReceive& posted) {
+    const std::uint32_t older = posted.count != nullptr ? posted.count->told++ : 0;
+    return Count64{overtaken(comm, peer, tag, posted, older)};
   }
   static OpenRequest kind_of(const Request& request) {
     if (request.persistent && !request.active) return OpenRequest::kIdle;
@@ -105,20 +177,27 @@ struct StateWriter {
         return OpenRequest::kOther;
     }
   }
-  void open(const Request& request, OpenRequest kind, std::uint32_t id) {
+  RequestState begin(OpenRequest kind, std::uint32_t request, std::uint32_t peer,
+                     std::uint32_t tag) const {
     RequestState state{};
     state.lid = r.lid;
     state.time = time;
     state.kind = static_cast<Byte>(kind);
-    state.reqid = static_cast<RequestId>(id);
+    state.reqid = static_cast<RequestId>(request);
     state.cid = absent<CommId>();
     state.wid = absent<WindowId>();
-    state.plid = static_cast<PeerId>(request.peer);
-    state.tag = static_cast<Tag>(request.tag);
+    state.plid = static_cast<PeerId>(peer);
+    state.tag = static_cast<Tag>(tag);
+    return state;
+  }
+  void open(const Request& request, OpenRequest kind, std::uint32_t number) {
+    RequestState state = begin(kind, number, request.peer, request.tag);
     unsigned flags = request.reported ? kRequestReported : 0u;
     if (kind == OpenRequest::kReceive) {
       flags |=
           (request.peer == kAbsent ? kAnySource : 0u) | (request.tag == kAbsent ? kAnyTag : 0u);
+      if (!request.reported)
+        state.ordinal = overtakers(*request.comm, request.peer, request.tag, request.posted);
     } else {
       state.bytes = Bytes64{request.bytes};
     }

@@ -72,7 +72,7 @@ bool prepare_call_paths();
 // point, called by the program's line. Absent if the call does not come out of one.
 RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, const void* caller,
                              const void* frame);
-// The same where it is known, which takes little of the stack; else absent.
+// The site if it is known already, which takes little of the stack; else absent.
 RegionId known_library_site(Recorder& r, unsigned function, std::uint64_t key, const void* frame);
 
 // The site of a call with its callers.

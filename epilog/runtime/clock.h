@@ -47,7 +47,7 @@ inline Ticks ticks_per_second() {
   return static_cast<Ticks>(1 / the_clock.scale);
 }
 
-// The same moment in both clocks: the tightest of a few readings.
+// One moment in both clocks: the tightest of a few readings.
 struct ClockPair {
   Ticks ticks = 0;
   Ticks nanoseconds = 0;

@@ -191,7 +191,7 @@ int note_module(dl_phdr_info* info, std::size_t, void* data) {
 // In place of an identifier: calls from there come out of a communication library, and are named by
 // the line that called it.
 constexpr std::uint32_t kThroughLibrary = kAbsent;
-// The same of a line of Python.
+// Calls from there are named by a line of Python.
 constexpr std::uint32_t kThroughPython = kAbsent - 1;
 
 // Such a place, where nothing but the library is on the stack.

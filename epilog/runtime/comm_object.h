@@ -39,8 +39,8 @@ void know_here(Recorder& r, ObjectKind kind, std::uint32_t id);
 
 // Group, communicator, identity and remote group. Makes its own room. False: recording stopped.
 bool define_members(Recorder& r, CommObject& comm);
-// The same, where known_here() has said that they are not there yet, and more than that is to be
-// written.
+// Defines the members where known_here() has said that they are not there yet, and more than that
+// is to be written.
 bool write_members(Recorder& r, CommObject& comm);
 // The communicator object that stands for a group; its identifier goes to `as_comm`.
 bool define_group_comm(Recorder& r, Group& group);

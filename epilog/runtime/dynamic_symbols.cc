@@ -33,8 +33,8 @@ DynamicSymbols dynamic_symbols(ElfW(Addr) base, const ElfW(Phdr) * headers, int 
       if (entry->d_tag == DT_HASH) hash = reinterpret_cast<const std::uint32_t*>(address);
     }
   }
-  // Of a table with a GNU hash, undefined symbols stand before the hashed ones; the other kind
-  // counts all.
+  // Where there is a GNU hash, undefined symbols stand before the hashed ones; the other kind of
+  // hash counts all.
   if (hash != nullptr) {
     found.count = hash[1];
   } else if (gnu_hash != nullptr) {

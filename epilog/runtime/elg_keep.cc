@@ -42,7 +42,8 @@ struct Buffer {
   Buffer* next;
 };
 Buffer* buffers = nullptr;
-// Of threads that have recorded little, several in one memory: `thread` is the size of each.
+// Buffers of threads that have recorded little, several in one memory: `thread` is the size of
+// each.
 Buffer* shared_buffers = nullptr;
 
 struct FileName {

@@ -34,7 +34,7 @@ struct BufferMemory {
   bool kept;        // beyond the death of this process
 };
 BufferMemory new_buffer(std::size_t size, std::uint32_t thread);
-// The same for several of one size, each for whatever thread its header names.
+// Several buffers of one size, each for whatever thread its header names.
 BufferMemory new_buffers(std::size_t size, std::size_t each);
 
 // What the keeper is asked to do for a thread whose buffer is kept: 0 or an errno, kNoKeeper where

@@ -27,7 +27,7 @@ constinit Part parts[kMostParts]{};
 std::atomic<unsigned> part_count{0};
 std::atomic_flag adding = ATOMIC_FLAG_INIT;
 // An address in each file that was noted.
-constexpr unsigned kMostNoted = 16;
+constexpr unsigned kMostNoted = 256;
 std::atomic<const void*> noted[kMostNoted];
 std::atomic<unsigned> noted_count{0};
 
@@ -93,7 +93,8 @@ bool is_library_file_name(const char* name) {
 }
 
 void note_library_code(const void* inside) {
-  // Of a program that is not position-independent it may be an entry in a table of the program's.
+  // In a program that is not position-independent the address may be an entry in the program's own
+  // table.
   Dl_info info;
   const ElfW(Sym)* symbol = nullptr;
   if (dladdr1(inside, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)),

@@ -361,8 +361,8 @@ int write_to_file(const LocalTrace& trace, const char* path, std::uint64_t size)
   if (close(fd) != 0 && error == 0) error = errno;
   return error;
 }
-// The same, by the keeper where this process cannot; kNoKeeper if it is the last time, and the
-// keeper, which cannot be reached, will do it.
+// Writes the buffer to its file, by the keeper where this process cannot. kNoKeeper if it is the
+// last time, and the keeper, which cannot be reached, will do it.
 int write_buffer(LocalTrace& trace, const char* path, std::uint64_t size, bool last) {
   const int error = write_to_file(trace, path, size);
   if (error == 0 || trace.recorder->header->keeper == 0) return error;
@@ -401,8 +401,8 @@ bool write_or_grow(LocalTrace& trace) {
 
 namespace {
 
-// Of threads that ended with a small buffer. It is written to as a trace is, but knows nothing of
-// records, and has the number of the first of these threads.
+// Holds what threads that ended with a small buffer have recorded. It is written to as a trace is,
+// but knows nothing of records, and has the number of the first of these threads.
 LocalTrace* shared = nullptr;
 constinit Recorder shared_recorder{};
 

@@ -204,7 +204,7 @@ void settle_note(Recorder& r);
 // and on. False if nothing can be recorded.
 [[gnu::cold, gnu::noinline]] bool make_room(Recorder& r);
 
-// The same with room for `bytes`, for definitions; not in the middle of a call.
+// Makes room for `bytes`, for definitions; not in the middle of a call.
 [[gnu::cold, gnu::noinline]] bool make_room_for(Recorder& r, std::size_t bytes);
 
 // What a call of an MPI function from `caller` is named by, where no slot knows it: its site, or
@@ -239,7 +239,7 @@ inline void leave_innermost(Recorder& r) {
   r.outer_regions &= ~bit;
   r.frame = r.outer[r.outer_calls];
 }
-// The same of one that was left behind: what it left open is closed.
+// The innermost call was left behind: what it left open is closed.
 [[gnu::cold, gnu::noinline]] void drop_innermost(Recorder& r, Ticks at);
 
 // What we do outside of wrappers, on the stack: a signal handler that comes meanwhile records

@@ -25,7 +25,7 @@ std::size_t least_alternate = 0;
 
 // For our handler, the program's, and what that calls.
 constexpr std::size_t kForHandlers = 16 * 1024;
-// Of the kernel's frame, where the kernel does not tell (before 5.14).
+// How large the kernel's frame is where the kernel does not tell (before 5.14).
 constexpr std::size_t kLikelyFrame = 4 * 1024;
 
 // What the C library knows of the stack of a thread that it has started: address and size stand

@@ -120,11 +120,12 @@ void leave_session();
 // Recording ends because of an error at `path`; prints the one message. False if who started the
 // run could not be told.
 bool stop_recording(const char* what, const char* path, int error_number);
-// The same because what is written, with all that the buffers can hold, comes to ELG_MAX_SIZE.
+// Recording stops because what is written, with all that the buffers can hold, comes to
+// ELG_MAX_SIZE.
 void stop_at_limit();
 // Prints one line on standard error, prefixed by the library's name.
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
-// The same of why nothing is recorded, which who started the run repeats when it is over.
+// Prints one line on why nothing is recorded, which who started the run repeats when it is over.
 void say_why_not(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
 // MPI_Pcontrol: off, on, flush.
@@ -135,8 +136,8 @@ void flush_now(Recorder& r);
 // Chooses and makes the directory of the run (rank 0 only); an empty name on failure, which has
 // been said.
 void make_run_directory(bool spawned);
-// The same where the processes cannot talk: every one tries the names in order and takes the first
-// that `claim` says is its run's. False on failure, which has been said.
+// Finds the run's folder where the processes cannot talk: every one tries the names in order and
+// takes the first that `claim` says is its run's. False on failure, which has been said.
 bool join_run_directory(bool (*claim)(const char* directory));
 bool holds_traces(const char* directory);
 // Makes sure that it exists here too, for processes that may see another file system.

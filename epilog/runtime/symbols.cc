@@ -84,7 +84,8 @@ void each_function(const MappedFile& file, const ElfW(Shdr) & table, const ElfW(
   }
 }
 
-// The same of a file: of its full table or, in a stripped one, of the exported names.
+// Calls f for each function of a file: of its full table or, in a stripped one, of the exported
+// names.
 template <class F>
 void each_function(const MappedFile& file, const F& f) {
   const auto* const head = file.at<ElfW(Ehdr)>(0, 1);

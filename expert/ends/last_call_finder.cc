@@ -194,11 +194,19 @@ void LastCallFinder::on_unreceived(const earl::Message& m) {
   sent_.add(message);
   unreceived_[message.source].push_back(message);
   unreceived_pairs_.emplace(message.source, message.destination);
+  if (!is_absent(m.send_request)) {
+    open_requests_[{message.source, m.send_request}] =
+        "the receive of its message to rank " + std::to_string(message.destination) + tagged(m.tag);
+  }
 }
-void LastCallFinder::on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag) {
+void LastCallFinder::on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag,
+                                      RequestId request) {
   const Envelope receive{raw(source), raw(process), com, tag};
   received_.add(receive);
   unmet_[receive.destination].push_back(receive);
+  open_requests_[{receive.destination, request}] =
+      "a message of " + (is_absent(source) ? "any rank" : "rank " + std::to_string(raw(source))) +
+      tagged(tag);
 }
 
 // ---- who is where
@@ -807,6 +815,11 @@ void LastCallFinder::look_back(const OpenCallState& s, LastCall& call) const {
   const double mean = (lately.left - lately.first).value / static_cast<double>(lately.polls);
   if ((s.until - lately.left).value > std::max(kStood, 3 * mean)) return;
   call.polls = lately.polls;
+  if (const auto asked = open_requests_.find({s.process(), lately.asked});
+      asked != open_requests_.end()) {
+    call.polls_for = asked->second;
+    call.polls_for_more = lately.of_several;
+  }
   call.call_path = lately.path;
   call.since = lately.first;
   call.function = nullptr;

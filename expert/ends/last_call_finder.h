@@ -51,6 +51,9 @@ class LastCallFinder {
     } else {
       lately.polls = 0;
     }
+    lately.asked = lately.tested;
+    lately.of_several = call.role() != MpiRole::kTest && call.role() != MpiRole::kRequestGetStatus;
+    lately.tested = absent<RequestId>();
     lately.left = call.exit;
     lately.path = raw(call.cnode);
   }
@@ -73,7 +76,11 @@ class LastCallFinder {
   // Of every event, too.
   void on_symmetric_lock(const earl::SymmetricLock& lock);
   void on_unreceived(const earl::Message& message);
-  void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag);
+  void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag,
+                        RequestId request);
+  void on_request_tested(const earl::OpenCall& call, RequestId request) {
+    lately_[call.index].tested = request;
+  }
 
   LastCalls finish();
 
@@ -89,6 +96,9 @@ class LastCallFinder {
     std::uint32_t path = kLeftNone;  // of that
     bool paused = false;             // recording was off for a time
     bool seen = false;
+    bool of_several = false;                 // `asked` is the first of several requests
+    RequestId tested = absent<RequestId>();  // by the call that is open
+    RequestId asked = absent<RequestId>();   // by the last one
   };
 
   struct OpenCallState {
@@ -178,9 +188,10 @@ class LastCallFinder {
   std::map<std::uint32_t, OpenCallState> open_calls_;  // by location
   std::map<std::uint32_t, std::map<CallSiteId, double>> sampled_;  // by location, since it acted
   Envelopes sent_, received_;  // messages and receives that are there, or on their way
-  std::map<Rank, std::vector<Envelope>> unreceived_;  // by source
-  std::map<Rank, std::vector<Envelope>> unmet_;       // receives, by destination
-  std::set<std::pair<Rank, Rank>> unreceived_pairs_;  // source and destination
+  std::map<Rank, std::vector<Envelope>> unreceived_;                 // by source
+  std::map<Rank, std::vector<Envelope>> unmet_;                      // receives, by destination
+  std::map<std::pair<Rank, RequestId>, std::string> open_requests_;  // of both, in words
+  std::set<std::pair<Rank, Rank>> unreceived_pairs_;                 // source and destination
   std::map<Operation, Ranks> collectives_, windows_;  // who has left what others have not
   std::map<std::uint32_t, Ranks> begun_;  // communicator: who has begun what others have not
   std::map<Epoch, OpenEpoch> accesses_;   // the first one that is open

@@ -58,7 +58,11 @@ struct LastCall {
   } state = State::kInCall;
   std::uint32_t after = kLeftNone;  // outside MPI: the call of MPI or SHMEM that it left last
   std::uint64_t polls = 0;          // how many calls in a row asked, up to the end
-  bool other_world = false;         // processes of another MPI_COMM_WORLD can end it, too
+  // "a message of rank 3 (tag 1)": of the request that the last of them asked for, or that is the
+  // first of several. Empty if that is not known, as with MPI_Iprobe.
+  std::string polls_for;
+  bool polls_for_more = false;  // there may be others
+  bool other_world = false;     // processes of another MPI_COMM_WORLD can end it, too
   // Why what it did at the end is unknown; null where that is known.
   const char* unrecorded = nullptr;
   const char* incomplete = nullptr;      // why not all that it did before is known

@@ -22,6 +22,11 @@ std::string seconds(Seconds time) {
 
 const LastCall* first_ended(const LastCalls& last);
 
+// What is said of a call with several requests: the trace knows the first one.
+std::string among_others(const LastCall& call) {
+  return call.polls_for_more ? " at least" : "";
+}
+
 // "rank 3", "ranks 0, 2-5 and 7"; locations of the same kind by their names.
 std::string who(const Report& report, const LastCallGroup& group) {
   if (group.calls.size() == 1) {
@@ -80,6 +85,11 @@ LastCallWords last_call_parts(const Report& report, const LastCallGroup& group) 
     for (const LastCall* each : group.calls) polls += each->polls;
     words.does = several ? "poll by" : "polls by";
     words.times += ", " + grouped(polls) + " times" + (several ? " in all" : "");
+    const std::string& asked = call.polls_for;
+    if (!asked.empty() && std::all_of(group.calls.begin(), group.calls.end(),
+                                      [&](const LastCall* c) { return c->polls_for == asked; })) {
+      words.times += ", for " + asked + among_others(call);
+    }
   } else if (call.state == LastCall::State::kUnknown) {
     words.does = several ? "were not recorded" : "was not recorded";
     words.call = "(" + std::string(call.unrecorded) + ")";
@@ -231,7 +241,9 @@ std::string held_up_by(const Report& report, const LastCall& call) {
     case LastCall::State::kUnknown:
       return "what " + rank + " did was not recorded (" + call.unrecorded + ")";
     case LastCall::State::kPolls:
-      return rank + " polls (" + call_name(report, call.call_path) + ", " + grouped(call.polls) +
+      return rank + " polls " +
+             (call.polls_for.empty() ? "" : "for " + call.polls_for + among_others(call) + ' ') +
+             '(' + call_name(report, call.call_path) + ", " + grouped(call.polls) +
              " times since " + seconds(call.since) + ")";
     default:
       break;

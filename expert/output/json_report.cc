@@ -287,6 +287,7 @@ void add_last_calls(Json& json, const Report& report) {
         .member("state", kStates[static_cast<std::size_t>(call.state)])
         .member("one_is_enough", call.any);
     if (call.polls != 0) json.member("polls", call.polls);
+    if (!call.polls_for.empty()) json.member("polls_for", call.polls_for);
     if (!is_absent(call.computes)) {
       json.key("computes");
       add_function_at(json, report, call.computes);

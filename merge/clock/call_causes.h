@@ -52,7 +52,8 @@ inline constexpr std::size_t kNoMember = static_cast<std::size_t>(-1);
 using CallNeighbours = std::vector<std::vector<std::size_t>>;
 
 // For each member the one whose entering is the last that it needs; kNoMember where there is none.
-// Of equal times, that of the higher process is the later one. `neighbours` for kNear, kNearSupply.
+// If two times are equal, that of the higher process is the later one. `neighbours` for kNear,
+// kNearSupply.
 std::vector<std::size_t> last_needed(const std::vector<CallMember>& members, CallRule rule,
                                      const CallNeighbours& neighbours = {});
 

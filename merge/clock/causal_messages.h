@@ -7,6 +7,9 @@
 // are not checked. Source: MPI 3.1, section 3.5 (order).
 #pragma once
 
+#include <set>
+#include <tuple>
+
 #include "epilog/format/field_values.h"
 #include "merge/clock/causal_state.h"
 
@@ -38,7 +41,7 @@ class CausalMessages {
     const Stream& s = p.current().stream;
     MpiRecvRequest request;
     if (decode(s.raw_record(), s.dialect, request) != nullptr) return;
-    post(p, request.reqid, request.cid, request.slid, request.tag);
+    post(p, request.reqid, request.cid, request.slid, request.tag, 0);
   }
   // REQUEST_STATE: a receive that was posted before the gap.
   void open_request(CausalProcess& p) {
@@ -50,14 +53,17 @@ class CausalMessages {
       return;
     }
     const bool any = (raw(state.flags) & kAnySource) != 0;
-    post(p, state.reqid, state.cid, any ? absent<PeerId>() : state.plid, state.tag);
+    post(p, state.reqid, state.cid, any ? absent<PeerId>() : state.plid, state.tag,
+         raw(state.ordinal));
   }
-  void post(CausalProcess& p, RequestId reqid, CommId cid, PeerId source, Tag tag) {
+  // `overtaken`: others that were posted later have taken their messages.
+  void post(CausalProcess& p, RequestId reqid, CommId cid, PeerId source, Tag tag,
+            std::uint64_t overtaken) {
     const Stream& s = p.current().stream;
     PostedReceive receive;
     receive.order = ++p.receives;
     receive.wildcard = is_absent(source) || is_absent(tag);
-    receive.certain = p.wildcards == 0;
+    receive.certain = p.wildcards == 0 && overtaken == 0;
     receive.channel = {ChannelKind::kMessage, paired_comm(s, cid), raw(source), p.rank, raw(tag)};
     if (receive.wildcard) {
       ++p.wildcards;
@@ -74,7 +80,9 @@ class CausalMessages {
     const ChannelKey channel{ChannelKind::kMessage, paired_comm(s, record.cid), raw(record.slid),
                              p.rank, raw(record.tag)};
     std::uint64_t number = 0;
-    bool certain = p.messages_certain;
+    bool certain =
+        p.messages_certain &&
+        (restarted_.empty() || !restarted_.contains(line(channel.object, channel.from, p.rank)));
     const std::uint32_t request = request_of(s);
     if (request == kAbsent) {  // a blocking one: posted just now
       ++p.receives;
@@ -126,6 +134,17 @@ class CausalMessages {
                                  raw(state.recvd));
   }
 
+  // MSG_RESTARTED: what was sent and received from now on is not numbered alike for certain.
+  void restart(CausalProcess& p) {
+    const Stream& s = p.current().stream;
+    MsgRestarted restarted;
+    if (decode(s.raw_record(), s.dialect, restarted) != nullptr) return;
+    const std::uint32_t comm = paired_comm(s, restarted.cid);
+    const std::uint32_t peer = raw(restarted.plid);
+    if (raw(restarted.sent_before) != 0) restarted_.insert(line(comm, p.rank, peer));
+    if (raw(restarted.recvd_before) != 0) restarted_.insert(line(comm, peer, p.rank));
+  }
+
   void pause(CausalProcess& p) {
     p.epochs.pause();
     for (const auto& [request, receive] : p.posted) forget(p, receive);
@@ -134,6 +153,10 @@ class CausalMessages {
   }
 
  private:
+  using Line = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // communicator, from, to
+  static Line line(std::uint32_t comm, std::uint32_t from, std::uint32_t to) {
+    return {comm, from, to};
+  }
   void forget(CausalProcess& p, const PostedReceive& receive) {
     if (receive.wildcard) {
       p.messages_certain = false;
@@ -158,6 +181,7 @@ class CausalMessages {
   }
 
   CausalState& state_;
+  std::set<Line> restarted_;  // pairs of processes whose counts of messages began anew
 };
 
 }  // namespace kojak::merge

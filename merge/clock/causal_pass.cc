@@ -265,6 +265,9 @@ class CausalPass {
       case RecordType::kMsgState:
         messages_.message_state(p);
         break;
+      case RecordType::kMsgRestarted:
+        messages_.restart(p);
+        break;
       case RecordType::kMpiCollExit:
         calls_.collective(p);
         break;

@@ -69,8 +69,8 @@ struct alignas(64) Stream {
   };
   std::vector<Placed> placed;
   std::uint64_t quiets_begun = kAllIssued;  // likewise, at the enter of a whole-call record
-  // Of open calls that may quiet contexts, where the process has several threads: how deep they
-  // stand in `stack`, and what they complete.
+  // Open calls that may quiet contexts, where the process has several threads: how deep they stand
+  // in `stack`, and what they complete.
   std::vector<std::pair<std::size_t, std::uint64_t>> quiets;
   std::size_t callers_in_call = 0;  // of a whole-call record
   std::optional<ControlledCursor> controlled;
@@ -101,7 +101,7 @@ struct alignas(64) Stream {
     __builtin_prefetch(input.position());
     __builtin_prefetch(stack.data() + stack.size(), 1);
   }
-  // Of a transfer, by a record of this byte order; else anything.
+  // The target of a transfer that a record of this byte order tells; for other records anything.
   [[gnu::always_inline]] std::uint32_t target() const {
     constexpr std::size_t kTargetAt = 2 + 4 + 8 + 8 + 4;
     std::uint32_t target = kAbsent;

@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kFirstContext = 0x80000000u;
 constexpr bool is_context(std::uint32_t window) {
   return window >= kFirstContext && window != kAbsent;
 }
-// Of a process with one thread, which issues nothing while it is in a quiet: whatever there is.
+// A quiet completes whatever there is: a process with one thread issues nothing meanwhile.
 inline constexpr std::uint64_t kAllIssued = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t context_window(std::uint32_t context) {
   const std::uint32_t window = kFirstContext | context;
@@ -187,7 +187,7 @@ class alignas(64) WindowEpochs {
   void completion(bool survey, std::uint32_t target, bool gets_only);
   void unlock(std::uint32_t target);
   void unlock_all();
-  // Of a context: what was issued up to that count.
+  // Ends what a context has issued up to that count.
   void quiet(bool survey, std::uint64_t up_to);
   void request_done(std::uint32_t rmaid);  // pass 1
   void free(bool survey);

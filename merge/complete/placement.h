@@ -58,7 +58,7 @@ class Placement {
     }
     return place(stream, put, target, window_id, window, &peer, window.classify(peer), end);
   }
-  // The same in two steps, where the end's own record is read only later.
+  // Places an end in two steps, where its own record is read only later.
   OpEpoch epoch_of(std::uint32_t stream, std::uint32_t target, std::uint32_t window_id);
   Mark begin_later(std::uint32_t stream, bool put, std::uint32_t target, std::uint32_t window_id,
                    const OpEpoch& epoch, const HeldEnd& end);
@@ -132,7 +132,7 @@ class Placement {
       __builtin_prefetch(window->last_peer);
     }
   }
-  // The same for many locations, in steps, each of which finds what the one before has fetched.
+  // Fetches that for many locations, in steps, each of which finds what the one before has fetched.
   // `target`: of a transfer that comes next, or anything.
   template <int kStep>
   [[gnu::always_inline]] void fetch(std::uint32_t stream, std::uint32_t target = kAbsent) const {

@@ -34,7 +34,7 @@ struct Sync {
 bool decode_sync(const RawRecord& record, const Dialect& dialect, MpiRole role,
                  std::uint32_t assertion, Sync& sync);
 
-// The same with the window as `names` (MergedNames) number it, and the group's members, by world
+// Resolves with the window as `names` (MergedNames) number it, and the group's members, by world
 // rank: empty if unknown. False if nobody knows its window or its peer.
 template <class Names>
 bool resolve_sync(Sync& sync, Names&& names, std::uint32_t processes,

@@ -53,7 +53,8 @@ class Asked {
   void ask(Id id) {
     put(kind_of<Id>(), raw(id), {});
   }
-  // The same again, in order: define(RawRecord), and ask(id) for each of the kinds of Translated.
+  // Gives what was noted once more, in order: define(RawRecord), and ask(id) for each of the kinds
+  // of Translated.
   template <class Define, class Ask>
   void replay(Define&& define, Ask&& ask) const;
 

@@ -90,7 +90,7 @@ inline bool end_from_record(const RawRecord& record, const Dialect& dialect, boo
   return put ? detail::read_end<MpiPut1teRemote>(record, dialect, attribute, end)
              : detail::read_end<MpiGet1te>(record, dialect, attribute, end);
 }
-// The same of SHMEM: PUT_1TE_REMOTE or GET_1TE.
+// Reads an end of SHMEM's: PUT_1TE_REMOTE or GET_1TE.
 inline bool windowless_end(const RawRecord& record, const Dialect& dialect, bool put,
                            std::uint64_t attribute, LocalEnd& end) {
   return put ? detail::read_end<Put1teRemote>(record, dialect, attribute, end)

@@ -238,7 +238,7 @@ class MergedNames {
     return definitions_->comms[comm].ranks;
   }
   MpiRole role(RegionId id) const { return role_of(translation_->regions[raw(id)]); }
-  // Of the region that is called there.
+  // The role of the region that is called there.
   MpiRole role(CallSiteId id) const {
     const std::uint32_t site = translation_->call_sites[raw(id)];
     if (site == kAbsent) return MpiRole::kOther;

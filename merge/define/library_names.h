@@ -12,8 +12,8 @@ namespace kojak::merge {
 // The statement that a function stands for; the name itself if it stands for none.
 std::string statement_of(const std::string& function);
 
-// The same of a function within OpenCoarrays' own file, which stands in the place of an entry point
-// that ended with calling it.
+// The statement of a function within OpenCoarrays' own file, which stands in the place of an entry
+// point that ended with calling it.
 std::string statement_of(const std::string& function, const std::string& file);
 
 }  // namespace kojak::merge

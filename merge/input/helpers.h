@@ -47,7 +47,7 @@ class Helpers {
   void post(Job& job);
   // Returns when it is done, at once if it is not posted.
   void finish(Job& job);
-  // The same, but a job that has not begun is left undone.
+  // Returns when the job runs no more; one that has not begun is left undone.
   void drop(Job& job) noexcept;
 
  private:

@@ -71,7 +71,7 @@ class ContextWriter {
     events_.leave_callers(s, s.callers_in_call, exit.metv);
   }
 
-  // The same in records of their own.
+  // Places, quiets and waits that have records of their own.
   void place(Stream& s) {
     ShmemPlace r;
     if (!events_.read(s, r)) return;

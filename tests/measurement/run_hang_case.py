@@ -33,6 +33,7 @@ CASES = {
     "start": ({0: (("MPI_Win_start", "MPI_Win_complete"), "MPI_Win_post of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "recv": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: OUTSIDE,
               2: ("MPI_Recv", "a message of any other process (tag 7)", [0, 1])}, []),
+    "poll": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "compute": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "send": ({0: ("MPI_Ssend", "a receive of rank 1 (tag 9)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "lock": ({0: (LOCK_CALLS, "MPI_Win_unlock of rank 1, with the lock at rank 2", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
@@ -158,6 +159,12 @@ def check(case, ready, first):
         most = last - (noted if earlier else moment) + 0.01
         if not least <= stood <= most:
             sys.exit(f"rank {rank} stood still for {stood} s, not {least} to {most}\n{said}")
+        if (calls[rank].get("polls_for") is not None) != (case.args.case == "poll" and rank == 1):
+            sys.exit(f"rank {rank} polls for {calls[rank].get('polls_for')}\n{said}")
+        if "polls_for" in call:
+            if "rank 1 polls for a message of rank 0 (tag 3) (MPI_Test" not in " ".join(said.split()):
+                sys.exit(f"what it polls for is not said:\n{said}")
+            continue
         for word in [awaits, found or "outside of SHMEM" if case.args.shmem else found or "outside of MPI"]:
             if word not in " ".join(said.split()):
                 sys.exit(f"'{word}' is not said:\n{said}")

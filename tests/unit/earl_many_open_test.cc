@@ -88,5 +88,90 @@ TEST(ManyOpen, LocksOfAsManyWindows) {
   for (std::uint32_t i = 0; i < left.size(); ++i) EXPECT_EQ(left[i], 2 * i + 1);
 }
 
+// A flush of all targets and a request look at what is outstanding, not at all that is open: with a
+// walk each of these three would make 10^10 steps, minutes.
+constexpr std::uint32_t kOpenAtOnce = 100000;
+
+struct ManyLocks {
+  Findings findings;
+  PassiveTarget locks{1, findings};
+  Call call;
+  const ProcessId me{0};
+  const Call& at(double time) {
+    call.enter = call.exit = Seconds{time};
+    return call;
+  }
+  void issue(WindowId window, ProcessId target, std::uint32_t rmaid, bool get, bool request) {
+    const std::uint32_t lock = locks.open_lock(me, window, target);
+    const std::uint32_t of_all = locks.open_lock(me, window, absent<ProcessId>());
+    locks.issue(lock != kNone ? lock : of_all, target, RmaId{rmaid}, get, request);
+  }
+};
+
+// A lock of each window with a put and a get. Every second get is complete by its request, then
+// everything by flushes of all targets; local ones prove what has a get outstanding.
+TEST(ManyOpen, FlushesAndRequestsOfManyWindows) {
+  ManyLocks run;
+  const ProcessId target{0};
+  for (std::uint32_t w = 0; w < kOpenAtOnce; ++w) {
+    run.locks.lock(run.at(1), WindowId{w}, target, false);
+    run.issue(WindowId{w}, target, 2 * w, false, false);
+    run.issue(WindowId{w}, target, 2 * w + 1, true, true);
+  }
+  for (std::uint32_t w = kOpenAtOnce; w-- > 0;) {
+    if (w % 2 == 0) run.locks.complete_request(run.at(2), WindowId{w}, RmaId{2 * w + 1});
+  }
+  for (std::uint32_t w = 0; w < kOpenAtOnce; ++w)
+    run.locks.flush(run.at(3), WindowId{w}, absent<ProcessId>(), w % 4 == 1);
+  // Complete already: no proof of its own.
+  for (std::uint32_t w = 0; w < kOpenAtOnce; ++w)
+    run.locks.complete_request(run.at(4), WindowId{w}, RmaId{2 * w + 1});
+  for (std::uint32_t w = 0; w < kOpenAtOnce; ++w) {
+    const PassiveEpoch* const ended = run.locks.unlock(run.at(5), WindowId{w}, target);
+    ASSERT_NE(ended, nullptr);
+    ASSERT_EQ(ended->proof.value, w % 2 == 0 ? 2 : 3) << w;
+  }
+  EXPECT_FALSE(run.locks.any_open(run.me));
+}
+
+// A local flush of all proves nothing of puts, and is told of as often as the program likes.
+TEST(ManyOpen, LocalFlushesOfManyTargets) {
+  ManyLocks run;
+  const WindowId window{0};
+  for (std::uint32_t t = 0; t < kOpenAtOnce; ++t) {
+    run.locks.lock(run.at(1), window, ProcessId{t}, false);
+    run.issue(window, ProcessId{t}, t, false, false);
+  }
+  for (std::uint32_t t = 0; t < kOpenAtOnce; ++t)
+    run.locks.flush(run.at(2), window, absent<ProcessId>(), true);
+  run.issue(window, ProcessId{7}, kOpenAtOnce, true, false);
+  run.locks.flush(run.at(3), window, absent<ProcessId>(), true);
+  run.locks.flush(run.at(4), window, absent<ProcessId>(), false);
+  for (std::uint32_t t = 0; t < kOpenAtOnce; ++t) {
+    const PassiveEpoch* const ended = run.locks.unlock(run.at(5), window, ProcessId{t});
+    ASSERT_NE(ended, nullptr);
+    ASSERT_EQ(ended->proof.value, t == 7 ? 3 : 4) << t;
+  }
+}
+
+// Under a lock of all, each operation followed by a flush of all, or by its request.
+TEST(ManyOpen, FlushesUnderALockOfAll) {
+  ManyLocks run;
+  const WindowId window{0};
+  run.locks.lock_all(run.at(1), window);
+  for (std::uint32_t t = 0; t < kOpenAtOnce; ++t) {
+    run.issue(window, ProcessId{t}, t, true, true);
+    if (t % 2 == 0) {
+      run.locks.flush(run.at(2 + t), window, absent<ProcessId>(), false);
+    } else {
+      run.locks.complete_request(run.at(2 + t), window, RmaId{t});
+    }
+  }
+  const PassiveEpoch* const ended = run.locks.unlock_all(run.at(3 + kOpenAtOnce), window);
+  ASSERT_NE(ended, nullptr);
+  EXPECT_EQ(ended->proof.value, 2);
+  EXPECT_EQ(ended->targets.size(), kOpenAtOnce);
+}
+
 }  // namespace
 }  // namespace kojak::earl

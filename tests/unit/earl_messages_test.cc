@@ -1,53 +1,8 @@
 // The message queue: which SEND belongs to which RECV, and what each call waited for.
-#include "tests/unit/earl_recorder.h"
+#include "tests/unit/earl_message_lines.h"
 
 namespace kojak::earl {
 namespace {
-
-std::string send(int from, int to, double time, int tag = 0, int com = 0, int request = -1,
-                 const char* region = "MPI_Send") {
-  const std::string lid = " lid=" + std::to_string(from), t = " time=" + std::to_string(time);
-  std::string text = std::string("ENTER") + lid + t + " region=" + region + "\n";
-  if (request >= 0) text += "ATTR_UI4 kind=2 value=" + std::to_string(request) + "\n";
-  text += "MPI_SEND" + lid + t + " dlid=" + std::to_string(to) + " cid=" + std::to_string(com) +
-          " tag=" + std::to_string(tag) + " sent=8\n";
-  return text + "EXIT" + lid + " time=" + std::to_string(time + 0.1) + "\n";
-}
-std::string isend(int from, int to, double time, int request, int tag = 0) {
-  return send(from, to, time, tag, 0, request, "MPI_Isend");
-}
-std::string enter(int at, double time, const char* region) {
-  return "ENTER lid=" + std::to_string(at) + " time=" + std::to_string(time) + " region=" + region +
-         "\n";
-}
-std::string leave(int at, double time) {
-  return "EXIT lid=" + std::to_string(at) + " time=" + std::to_string(time) + "\n";
-}
-std::string got(int at, int from, double time, int tag = 0, int com = 0, int request = -1) {
-  std::string text;
-  if (request >= 0) text += "ATTR_UI4 kind=2 value=" + std::to_string(request) + "\n";
-  return text + "MPI_RECV lid=" + std::to_string(at) + " time=" + std::to_string(time) +
-         " slid=" + std::to_string(from) + " cid=" + std::to_string(com) +
-         " tag=" + std::to_string(tag) + " recvd=8\n";
-}
-std::string recv(int at, int from, double begin, double end, int tag = 0, int com = 0) {
-  return enter(at, begin, "MPI_Recv") + got(at, from, end, tag, com) + leave(at, end);
-}
-// source or tag below 0: any
-std::string irecv(int at, int from, double time, int request, int tag = 0) {
-  std::string text = enter(at, time, "MPI_Irecv") + "MPI_RECV_REQUEST lid=" + std::to_string(at) +
-                     " time=" + std::to_string(time) + " reqid=" + std::to_string(request);
-  if (from >= 0) text += " slid=" + std::to_string(from);
-  if (tag >= 0) text += " tag=" + std::to_string(tag);
-  return text + "\n" + leave(at, time + 0.1);
-}
-
-const MessageCallCopy* find_call(const Pass& run, double enter_time, int at) {
-  for (const MessageCallCopy& m : run.out.messages) {
-    if (m.call.enter.value == enter_time && raw(m.call.loc) == static_cast<unsigned>(at)) return &m;
-  }
-  return nullptr;
-}
 
 TEST(EarlMessages, ASendAndItsReceiveWithBothCalls) {
   const Pass run(enter(0, 0, "main") + enter(1, 0, "main") + enter(1, 1, "MPI_Recv") +
@@ -319,57 +274,6 @@ TEST(EarlMessages, CountsAreTakenUpAgainAfterAGap) {
   EXPECT_EQ(run.count(Finding::kGap), 2u);
   EXPECT_EQ(run.count(Finding::kUnreceivedSend), 2u);
   EXPECT_EQ(run.count(Finding::kUnmatchedReceive), 1u);
-}
-
-// Process 1 has posted two receives of one channel, pauses, and completes the second one first:
-// without what the head tells, that one gets the message of the first.
-std::string two_open_receives(const std::string& before, const std::string& head) {
-  return enter(0, 0, "main") + enter(1, 0, "main") + before +
-         "LOG_OFF lid=1 time=1\nLOG_ON lid=1 time=2\n" + head + send(0, 1, 3) + send(0, 1, 4) +
-         enter(1, 5, "MPI_Wait") + got(1, 0, 6, 0, 0, 8) + leave(1, 6) + enter(1, 7, "MPI_Wait") +
-         got(1, 0, 8, 0, 0, 7) + leave(1, 8) + leave(0, 9) + leave(1, 9);
-}
-std::string open_receive(int at, int from, double time, int request, int flags = 0) {
-  return "REQUEST_STATE lid=" + std::to_string(at) + " time=" + std::to_string(time) +
-         " kind=1 reqid=" + std::to_string(request) + " cid=0 plid=" + std::to_string(from) +
-         " tag=0 bytes=0 ordinal=0 wid=absent op=0 flags=" + std::to_string(flags) + "\n";
-}
-const std::string kHead = open_receive(1, 0, 2, 7) + open_receive(1, 0, 2, 8);
-
-TEST(EarlMessages, OpenReceivesAreToldAfterAGap) {
-  // Posted while nobody recorded.
-  const Pass unseen(two_open_receives("", kHead));
-  EXPECT_EQ(find_call(unseen, 5, 1)->received[0].send_time.value, 4);
-  EXPECT_EQ(find_call(unseen, 7, 1)->received[0].send_time.value, 3);
-  EXPECT_EQ(unseen.count(Finding::kUnknownRequest), 0u);
-  // Posted before the gap: where, is known.
-  const Pass seen(two_open_receives(irecv(1, 0, 0.2, 7) + irecv(1, 0, 0.4, 8), kHead));
-  const Message& late = find_call(seen, 5, 1)->received[0];
-  EXPECT_EQ(late.send_time.value, 4);
-  EXPECT_EQ(late.post_call.enter.value, 0.4);
-  EXPECT_EQ(find_call(seen, 7, 1)->received[0].send_time.value, 3);
-  // Nothing told, as in older traces: the order of completion.
-  const Pass untold(two_open_receives("", ""));
-  EXPECT_EQ(find_call(untold, 5, 1)->received[0].send_time.value, 3);
-}
-
-TEST(EarlMessages, AReceiveThatWasReportedIsOpenNoMore) {
-  // MPI_Request_get_status has told of the first one, which has its message.
-  const Pass run(two_open_receives("", open_receive(1, 0, 2, 7, 1) + open_receive(1, 0, 2, 8)));
-  EXPECT_EQ(find_call(run, 5, 1)->received[0].send_time.value, 3);
-}
-
-TEST(EarlMessages, TheCompletionOfASendThatIsToldIsKnown) {
-  const std::string wait =
-      enter(0, 3, "MPI_Wait") + "MPI_SEND_COMPLETE lid=0 time=4 reqid=5\n" + leave(0, 4);
-  const std::string pause = enter(0, 0, "main") + "LOG_OFF lid=0 time=1\nLOG_ON lid=0 time=2\n";
-  const Pass told(pause +
-                  "REQUEST_STATE lid=0 time=2 kind=2 reqid=5 cid=absent plid=1 tag=0 bytes=0 "
-                  "ordinal=0 wid=absent op=0 flags=0\n" +
-                  wait + leave(0, 5));
-  EXPECT_EQ(told.count(Finding::kUnknownRequest), 0u);
-  const Pass untold(pause + wait + leave(0, 5));
-  EXPECT_EQ(untold.count(Finding::kUnknownRequest), 1u);
 }
 
 TEST(EarlMessages, AClassicTracePairsInOrderAndSaysWhatItCannotKnow) {

@@ -94,6 +94,40 @@ TEST(LastCalls, AProcessThatPollsIsNamedWithItsCount) {
             std::string::npos)
       << found.said;
 }
+// Rank 1 tests a receive from rank 0, rank 2 one from any rank and others with it, rank 3 a send.
+TEST(LastCalls, WhatAProcessPollsForIsSaid) {
+  EndedRun run(4);
+  run.stands(0, 2, "MPI_Recv", "slid=1 tag=5");
+  run.line("ENTER", 1, 2.1, "region=MPI_Irecv")
+      .line("MPI_RECV_REQUEST", 1, 2.1, "reqid=4 slid=0 cid=0 tag=7")
+      .line("EXIT", 1, 2.2, "")
+      .line("ENTER", 2, 2.3, "region=MPI_Irecv")
+      .line("MPI_RECV_REQUEST", 2, 2.3, "reqid=4 cid=0")
+      .line("EXIT", 2, 2.4, "")
+      .line("ENTER", 3, 2.5, "region=MPI_Issend")
+      .line("ATTR_UI4 kind=2 value=9\nMPI_SEND", 3, 2.5, "dlid=0 cid=0 tag=2 sent=8")
+      .line("EXIT", 3, 2.6, "");
+  for (int i = 0; i < 60; ++i) {
+    for (const auto& [rank, function, request] :
+         {std::tuple(1u, "MPI_Test", 4), {2u, "MPI_Testsome", 4}, {3u, "MPI_Test", 9}}) {
+      run.line("ENTER", rank, 3 + 0.1 * i + 0.01 * rank, std::string("region=") + function)
+          .line("MPI_REQUEST_TESTED", rank, 3 + 0.1 * i + 0.01 * rank,
+                "reqid=" + std::to_string(request))
+          .line("EXIT", rank, 3.001 + 0.1 * i + 0.01 * rank, "");
+    }
+  }
+  const LastFound found(run);
+  EXPECT_EQ(found.of(1).polls_for, "a message of rank 0 (tag 7)");
+  EXPECT_EQ(found.of(2).polls_for, "a message of any rank");
+  EXPECT_TRUE(found.of(2).polls_for_more);
+  EXPECT_EQ(found.of(3).polls_for, "the receive of its message to rank 0 (tag 2)");
+  EXPECT_NE(found.said.find("rank 1 polls for a message of rank 0 (tag 7) (MPI_Test, 60 times "
+                            "since 3.010 s); rank 0 waits for it"),
+            std::string::npos)
+      << found.said;
+  EXPECT_NE(found.said.find("60 times, for a message of any rank at least."), std::string::npos)
+      << found.said;
+}
 // Each waits for the other, but the one polls for it: it goes on.
 TEST(LastCalls, WhoPollsIsInNoCircle) {
   const auto run = [](int polls) {

@@ -23,9 +23,15 @@ bool starts_with_any(const std::string& name, std::initializer_list<const char*>
                      [&](const char* prefix) { return name.rfind(prefix, 0) == 0; });
 }
 
+// The interface of MPI 5, which no measurement library knows, whichever MPI has it.
+bool is_mpi_abi(const std::string& name) {
+  return starts_with_any(name, {"libmpi_abi.so"});
+}
+
 // The MPI whose library has this name. libmpi.so.12 is the name that MPICH and its relatives agreed
 // upon; Open MPI's is libmpi.so.40.
 std::string mpi_of_library(const std::string& name) {
+  if (is_mpi_abi(name)) return "";
   if (starts_with_any(name, {"libmpich", "libmpi.so.12", "libmpifort.so.12", "libmpicxx.so.12"})) {
     return "mpich";
   }
@@ -150,7 +156,7 @@ std::string mpi_of_program(const std::string& path) {
   std::string mpi;
   for_each_needed_library(path, [&](const std::string& library) {
     mpi = mpi_of_library(library);
-    return !mpi.empty();
+    return !mpi.empty() || is_mpi_abi(library);
   });
   return mpi;
 }
@@ -163,6 +169,16 @@ bool needs_shmem(const std::string& path) {
                                     [](const std::string& library) {
                                       return starts_with_any(library, {"liboshmem.so"});
                                     });
+}
+
+// The library of MPI 5's interface that a program needs, before any other MPI; or empty.
+std::string abi_of_program(const std::string& path) {
+  std::string abi;
+  for_each_needed_library(path, [&](const std::string& library) {
+    if (is_mpi_abi(library)) abi = library;
+    return !abi.empty() || !mpi_of_library(library).empty();
+  });
+  return abi;
 }
 
 // The file that stands in for MPI in a program that needs no MPI that is known, or empty.
@@ -208,7 +224,9 @@ MpiUse find_mpi(const std::vector<std::string>& command) {
     if (use.launcher == i || command[i].empty() || command[i][0] == '-') continue;
     const std::string path = find_executable(command[i]);
     if (path.empty()) continue;
-    use.stand_in = stand_in_of(path);
+    use.stand_in = abi_of_program(path);
+    use.abi = !use.stand_in.empty();
+    if (!use.abi) use.stand_in = stand_in_of(path);
     use.stand_in_program = path;
     if (!use.stand_in.empty()) break;
   }
@@ -256,7 +274,7 @@ std::string why_not_reached(const std::string& program, const std::string& end,
   if (!own.empty()) {
     return own +
            " called no MPI_Init, or ended before it had succeeded, or takes MPI from a handle "
-           "(dlsym), or has another tool in front that keeps MPI_Init to itself";
+           "(dlsym, RTLD_DEEPBIND), or has another tool in front that keeps MPI_Init to itself";
   }
   if (!end.empty()) {
     return end +

@@ -21,6 +21,7 @@ struct MpiUse {
   // A file that stands in for MPI in a program that needs none that is known: it has MPI_Init, and
   // no PMPI_Init, as shims and serial stubs have it; and that program. Or empty.
   std::string stand_in, stand_in_program;
+  bool abi = false;  // it is the interface of MPI 5 (libmpi_abi.so), which is not known, either
   std::optional<std::size_t> launcher;  // index of the launcher's word, if it is one that we know
 
   std::string mpi_or(const char* other) const { return mpi.empty() ? other : mpi; }

@@ -304,11 +304,16 @@ Status choose_openmp(Plan& plan, const MpiUse& use, const std::string& wish) {
 
 // Runs a program whose MPI is none: with the measurement library it would have two.
 int run_unrecorded(const Plan& plan, const MpiUse& use) {
-  cli::print_warning("nothing is recorded: MPI_Init of " + use.stand_in_program + " is " +
-                     (use.stand_in == use.stand_in_program
-                          ? "its own"
-                          : "that of " + fs::path(use.stand_in).filename().string()) +
-                     ", which is no MPI that is known here (it has no PMPI_Init)");
+  const std::string name = fs::path(use.stand_in).filename().string();
+  if (use.abi) {
+    cli::print_warning("nothing is recorded: " + use.stand_in_program +
+                       " is built for the interface of MPI 5 (" + name +
+                       "), which no measurement library of this kojak knows");
+  } else {
+    cli::print_warning("nothing is recorded: MPI_Init of " + use.stand_in_program + " is " +
+                       (use.stand_in == use.stand_in_program ? "its own" : "that of " + name) +
+                       ", which is no MPI that is known here (it has no PMPI_Init)");
+  }
   const ChildEnd end = run_child(plan.command, {});
   if (!end.failure.empty()) cli::print_error(end.failure + " (check the name; nothing was run)");
   return end.status;

@@ -20,7 +20,7 @@ constexpr const char* kCutAnew =
     "Events are missing here that the run had. Merge the run again, or copy the file again, and "
     "cut "
     "anew.";
-// Of regions left open: those of a location whose recording stopped before.
+// Stands for regions left open at a location whose recording stopped before.
 constexpr Byte kOpenAtStop{255};
 constexpr Kind kKinds[] = {
     {kLostDiskFull, true, "{record|records} not written because the trace file could not be",

@@ -76,7 +76,7 @@ class Verifier {
   template <class T>
   void introduced(const char* field, T id);
   void leave(LocationState& state, bool tracing);
-  // Of a local trace: another thread's begins.
+  // In a local trace the part of another thread begins.
   void begin_part();
   template <class Ok>
   void leaves(const LocationState& state, Ok&& ok);

@@ -45,7 +45,7 @@ class Decoder {
   Piece decode(const std::byte* in, const std::byte* end, bool last, std::byte* out,
                std::byte* out_end);
   bool swap() const { return swap_; }
-  // The same up to the end of the block that begins at `in`, or goes on there; all of the file is
+  // Decodes up to the end of the block that begins at `in`, or goes on there; all of the file is
   // there.
   Piece decode_block(const std::byte* in, const std::byte* end, std::byte* out, std::byte* out_end);
   // After kDamaged; kEndsInsideRecord and kWrongChecksum of reader.h among them.

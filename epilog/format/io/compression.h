@@ -19,7 +19,7 @@ enum class Compression : std::uint8_t { kNone, kGzip, kZstd };
 
 inline constexpr std::size_t kCompressedPiece = 128 * 1024;  // read or written at once, in bytes
 inline constexpr std::size_t kCompressionMagic = 4;
-// Of a file that begins with these bytes, kCompressionMagic of them or all that it has.
+// How a file is compressed that begins with these bytes, kCompressionMagic of them or all it has.
 Compression compression_of(std::span<const std::byte> first);
 
 // The bytes of a file or pipe, after some that have been read already.

@@ -25,7 +25,8 @@ class RecordOutput {
 
   // Whole records of version 2.0 or earlier; before the first of them the header.
   Status write(const std::byte* data, std::size_t size);
-  // The same in two steps. A Packed may be used again; the records must stay until it is put.
+  // Writes records in two steps, pack and put. A Packed may be used again; the records must stay
+  // until it is put.
   struct Packed {
     const std::byte* records = nullptr;
     std::size_t size = 0;

@@ -38,7 +38,7 @@ class TraceWriter {
                                     Compression compression = Compression::kNone);
 
   const Dialect& dialect() const { return dialect_; }
-  // Of the next record, as version 2.0 has it.
+  // Where the next record will stand, as version 2.0 has it.
   std::uint64_t offset() const { return flushed_ + used_; }
 
   // Returns false if the record does not fit (too long): a caller's mistake or hostile input.

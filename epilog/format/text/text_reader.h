@@ -31,7 +31,7 @@ namespace kojak {
 Result<std::vector<std::byte>> text_to_trace(std::string_view text,
                                              const std::string& name = "text");
 
-// The same into a file.
+// The trace goes into a file.
 Status text_to_trace_file(std::string_view text, const std::string& path,
                           const std::string& name = "text");
 

@@ -7,6 +7,8 @@
  *   ALIAS    PMPI_Init is another name of its MPI_Init, and the MPI's comes from dlsym(RTLD_NEXT), as in measuring tools.
  *   UNSEEN   takes PMPI_Init from the MPI by dlsym(RTLD_NEXT), without one of its own.
  *   LATE     MPI_Finalize only promises: PMPI_Finalize is called at exit.
+ *   PART     has MPI_Barrier and MPI_Comm_size only.
+ *   SHADOW   keeps a copy of each communicator for itself, and passes operations on with that.
  *   NAMES    MPI_Ssend calls MPI_Issend and MPI_Wait by these names.
  */
 #ifndef _GNU_SOURCE
@@ -178,6 +180,59 @@ static void end(void) {
 int MPI_Finalize(void) {
   atexit(end);
   return MPI_SUCCESS;
+}
+#endif
+
+#ifdef PART
+int MPI_Barrier(MPI_Comm comm) {
+  return PMPI_Barrier(comm);
+}
+int MPI_Comm_size(MPI_Comm comm, int* size) {
+  return PMPI_Comm_size(comm, size);
+}
+#endif
+
+#ifdef SHADOW
+static MPI_Comm known[8], shadows[8];
+static int count;
+
+static void shadow(MPI_Comm comm) {
+  known[count] = comm;
+  PMPI_Comm_dup(comm, &shadows[count++]);
+}
+static MPI_Comm shadow_of(MPI_Comm comm) {
+  for (int i = count; i-- > 0;) {
+    if (known[i] == comm) return shadows[i];
+  }
+  return comm;
+}
+int MPI_Init(int* argc, char*** argv) {
+  const int result = PMPI_Init(argc, argv);
+  shadow(MPI_COMM_WORLD);
+  return result;
+}
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
+  const int result = PMPI_Comm_dup(comm, made);
+  shadow(*made);
+  return result;
+}
+int MPI_Comm_free(MPI_Comm* comm) {
+  for (int i = 0; i < count; ++i) {
+    if (known[i] != *comm) continue;
+    known[i] = MPI_COMM_NULL;
+    PMPI_Comm_free(&shadows[i]);
+    break;
+  }
+  return PMPI_Comm_free(comm);
+}
+int MPI_Barrier(MPI_Comm comm) {
+  return PMPI_Barrier(shadow_of(comm));
+}
+int MPI_Ssend(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  return PMPI_Ssend(data, n, type, to, tag, shadow_of(comm));
+}
+int MPI_Recv(void* data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  return PMPI_Recv(data, n, type, from, tag, shadow_of(comm), status);
 }
 #endif
 

@@ -2,7 +2,7 @@
  *
  * It prints its ranks as MPI_COMM_WORLD has them, and what it received. Its rank 0 is late to a fence and to a message,
  * its rank 1 to a barrier. Each process notes when it came to each of these, in times.RANK, RANK being that of the
- * launcher: "name seconds".
+ * launcher: "name seconds". With OWN=1 barrier and message are on a communicator that it made.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -42,18 +42,21 @@ int MAIN(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Win_create(&x, sizeof x, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Comm comm = MPI_COMM_WORLD;
+  if (getenv("OWN") != NULL) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Win_fence(0, win);
   if (rank == 0) work(200);
   note("fence");
   MPI_Win_fence(0, win);
   if (rank == 1) work(100);
   note("barrier");
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(comm);
   if (rank == 0) work(150);
   note("message");
-  if (rank == 0) MPI_Ssend(&size, 1, MPI_INT, size - 1, 5, MPI_COMM_WORLD);
-  if (rank == size - 1) MPI_Recv(&got, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 0) MPI_Ssend(&size, 1, MPI_INT, size - 1, 5, comm);
+  if (rank == size - 1) MPI_Recv(&got, 1, MPI_INT, 0, 5, comm, MPI_STATUS_IGNORE);
   MPI_Win_free(&win);
+  if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
   char line[64];  /* at once: those of several processes do not mix */
   const int length = snprintf(line, sizeof line, "%d of %d got %d\n", rank, size, got);
   const ssize_t written = write(STDOUT_FILENO, line, (size_t)length);

@@ -7,6 +7,7 @@ The expected waits are the differences of the times at which the processes came 
 
 import pathlib
 import re
+import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
@@ -121,6 +122,11 @@ def order(between):
     between.not_recorded(["an MPI_Init of its own"], between.program("object"), ["us"], ranks=2)
     between.not_recorded([name, "stands between", "elg_config --libs"], between.program("archive"), [],
                          between.program("linked"), ranks=2)
+    # Without an MPI_Init of its own it is named; what would pair such calls is left out.
+    part = pathlib.Path(between.library("part")).name
+    said = between.both(alone, [between.library("part"), "us"], ranks=2)
+    if len(said) != 1 or not all(words in said[0] for words in (part, "MPI_Barrier and 1 more", "in front")):
+        sys.exit(f"part: {said}")
     # Without a library between, an archive and a preloaded copy of us are one measurement.
     between.recorded(between.program("only_archive"), ["us"], alone, ranks=2)
     between.expect(2, [[0, 1]])
@@ -162,11 +168,29 @@ def kinds(between):
                          ["us", between.library("unseen")], ranks=2)
 
 
+def copies(between):
+    """A library that uses a communicator of its own for each of the program's, and very many libraries."""
+    program = between.program("between")
+    for own in ({}, {"OWN": "1"}):
+        between.recorded(program, ["us", between.library("shadow")], ranks=3, **own)
+        between.expect(3, [[0, 1, 2]])
+    many = [str(path) for path in sorted(between.folder.glob(f"libone_*_{between.case.args.mpi}.so"))]
+    between.recorded(program, ["us", *many], ranks=2, OWN="1")
+    between.expect(2, [[0, 1]])
+    named = subprocess.run([f"{between.case.args.bin}/elg_print", "-t", "STRING", between.case.work / "a.elg"],
+                           capture_output=True, text=True, timeout=60).stdout
+    names = sum(pathlib.Path(path).name in named for path in many)  # as many as there is room for
+    if len(many) != 12 or names < 5 or f"and {12 - names} more" not in named:
+        sys.exit(f"{many}: {names} are named in {named}")
+
+
 def local(between):
     """The program, the library and the MPI are seen by nobody else (Python's modules are so)."""
     between.case.args.arguments = [between.library("program")]
     between.recorded(between.program("loader"), ["us"], ranks=2)
     between.expect(2, [[0, 1]])
+    between.not_recorded(["did not come to this library", "RTLD_DEEPBIND"], between.program("loader"), ["us"], ranks=2,
+                         DEEP="1")
 
 
 def shim(between):
@@ -193,7 +217,7 @@ def fortran(between):
             sys.exit(said)
 
 
-CASES = {"order": order, "clients": clients, "kinds": kinds, "local": local, "shim": shim, "fortran": fortran}
+CASES = {"order": order, "clients": clients, "kinds": kinds, "copies": copies, "local": local, "shim": shim, "fortran": fortran}
 
 
 def main():

@@ -265,6 +265,15 @@ int main(int argc, char** argv) {
     MPI_Recv(value, 1, MPI_DOUBLE, me == 0 ? 1 : MPI_ANY_SOURCE, 7, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
   }
+  if (strcmp(mode, "poll") == 0) { /* each waits for the other, but rank 1 asks */
+    MPI_Request request;
+    if (me == 2) in_barrier();
+    if (me == 0) ready(), MPI_Recv(value, 1, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Irecv(value, 1, MPI_DOUBLE, 0, 3, MPI_COMM_WORLD, &request);
+    note();
+    ready();
+    for (int done = 0; !done; usleep(1000)) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  }
   if (strcmp(mode, "send") == 0) {
     if (me == 1) stand_outside();
     if (me == 2) in_barrier();
