@@ -189,7 +189,7 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
       close_spill(r);
     if constexpr (A::kBlocks) {
       if (exit >= r.processor_due) [[unlikely]]
-        note_processor(r, exit);
+        note_processor(r, r.last);  // a flush may have come behind the exit
     }
   }
   return result;
