@@ -30,6 +30,14 @@ class RunTest(CommandTest):
         return self.run_command("kojak", "run", *words, env=dict(ROOT, **more.pop("env", {})),
                                 **more)
 
+    def kojak_of_short_lives(self, *words):
+        """MPICH's mpirun may end by SIGPIPE where its program has ended at once: on a full machine 17 of 60 alone."""
+        for _ in range(20):
+            ran = self.kojak(*words)
+            if ran.status != 128 + signal.SIGPIPE:
+                break
+        return ran
+
     def directories(self):
         return sorted(path.name for path in self.dir.iterdir() if path.is_dir())
 
@@ -451,7 +459,7 @@ class Failures(RunTest):
                     self.assertIn("no PMPI_Init", ran.err)
                     self.assertEqual(len(ran.err.splitlines()), 1, ran.err)
         for launcher, _ in MPIS.values():
-            ran = self.kojak("--", launcher, "-n", "1", "./outside")
+            ran = self.kojak_of_short_lives("--", launcher, "-n", "1", "./outside")
             self.assertEqual((ran.status, ran.out), (3, "0 alone\n"), ran.err)
         self.assertEqual(self.directories(), [])
 

@@ -191,7 +191,7 @@ class Ends(RunTest):
         for mpi in MPIS:
             with self.subTest(mpi):
                 words = [word for word in self.launch(mpi, 2) if word != MPIS[mpi][1]]
-                ran = self.kojak("--", *words, "./missing")
+                ran = self.kojak_of_short_lives("--", *words, "./missing")
                 self.assertNotEqual(ran.status, 0)
                 self.assertEqual(len(re.findall(r"ended with status", ran.err)), 1, ran.err)
                 self.assertRegex(ran.err, rf"no trace was written: {os.path.basename(words[0])} ended with status \d+ "
