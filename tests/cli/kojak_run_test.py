@@ -269,9 +269,10 @@ class Places(RunTest):
         for mpi, (_, program) in MPIS.items():
             with self.subTest(mpi):
                 ran = self.kojak("--", *self.launch(mpi, 1, "spawn"))
-                # Not every MPI can spawn everywhere; ours changes nothing about that.
+                # Not every MPI can spawn everywhere; ours changes nothing about that. Where it cannot, mpirun.mpich ends
+                # with 1 or 15 by chance.
                 alone = self.run_command(*self.launch(mpi, 1, "spawn"), env=ROOT)
-                self.assertEqual(ran.status, alone.status, ran.err)
+                self.assertEqual(ran.status == 0, alone.status == 0, ran.err)
                 place = f"elg_{os.path.basename(program)}_1"
                 for directory in [place] + [place + ".2"] * (alone.status == 0):
                     self.assertIn("a.cube", self.files(directory))
@@ -435,33 +436,6 @@ class Failures(RunTest):
         ran = self.kojak("--", str(script))
         self.assertEqual((ran.status, ran.out), (0, "hello\n"))
         self.assertIn("names no program file", ran.err)
-
-    def test_what_stands_in_for_mpi_runs_alone(self):
-        """A library, or the program itself, that has MPI_Init and no PMPI_Init; named whatever else is."""
-        stub = self.file("stub.c", "int MPI_Init(int* n, char*** v) { return !n || !v; }\n"
-                         "int MPI_Comm_rank(int comm, int* rank) { return *rank = 0, comm != 1; }\n")
-        prog = self.file("prog.c", "#include <stdio.h>\n#include <stdlib.h>\n"
-                         "int MPI_Init(int*, char***), MPI_Comm_rank(int, int*);\n"
-                         "int main(int n, char** v) {\n  int rank = -1;\n  MPI_Init(&n, &v);\n"
-                         "  MPI_Comm_rank(1, &rank);\n"
-                         "  printf(\"%d %s\\n\", rank, getenv(\"LD_PRELOAD\") ? \"preload\" : \"alone\");\n"
-                         "  return 3;\n}\n")
-        gcc = lambda *words: subprocess.run(["gcc", *words], cwd=self.dir, check=True)
-        gcc("-fPIC", "-shared", "-o", "libstub.so", stub)
-        gcc("-o", "outside", prog, "-L.", "-lstub", "-Wl,-rpath,$ORIGIN")
-        gcc("-o", "inside", prog, stub)
-        for name, whose in (("outside", "that of libstub.so"), ("inside", "its own")):
-            for options in ([], ["--mpi", next(iter(MPIS))], ["-o", "out"]):
-                with self.subTest(name, options=options):
-                    ran = self.kojak(*options, "--", f"./{name}")
-                    self.assertEqual((ran.status, ran.out), (3, "0 alone\n"), ran.err)
-                    self.assertIn(f"MPI_Init of ./{name} is {whose}", ran.err)
-                    self.assertIn("no PMPI_Init", ran.err)
-                    self.assertEqual(len(ran.err.splitlines()), 1, ran.err)
-        for launcher, _ in MPIS.values():
-            ran = self.kojak_of_short_lives("--", launcher, "-n", "1", "./outside")
-            self.assertEqual((ran.status, ran.out), (3, "0 alone\n"), ran.err)
-        self.assertEqual(self.directories(), [])
 
     def test_refused_before_the_start_where_no_trace_can_be_written(self):
         """On a full disk and below a file; nothing is run."""
