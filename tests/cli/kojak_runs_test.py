@@ -95,6 +95,16 @@ class OneOwner(RunTest):
             time.sleep(0.1)
         self.fail("nothing happened")
 
+    def test_a_reader_who_stops_early_leaves_no_lock(self):
+        """`kojak run ... | head -1`: what is said last finds nobody who reads it."""
+        words = [os.path.join(BIN, "kojak"), "run", "--", *self.launch(next(iter(MPIS)), 2)]
+        with subprocess.Popen(words, cwd=self.dir, env={**os.environ, **ROOT}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT) as process:
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual(process.wait(timeout=100), -signal.SIGPIPE)
+        self.assertEqual([path.name for path in self.dir.glob("*.lock")], [])
+
     def test_the_second_is_told_before_its_program_starts(self):
         for mpi in MPIS:
             with self.subTest(mpi):

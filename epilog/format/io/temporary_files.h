@@ -17,8 +17,8 @@ void forget_temporary_file(const std::string& path);
 // Unlinks all that are remembered, of a folder all that is in it; they stay in the table.
 void remove_temporary_files();
 
-// SIGINT, SIGTERM and SIGHUP remove them and then end the program as they would have, unless they
-// are ignored. For programs, not for libraries.
+// SIGINT, SIGTERM, SIGHUP and SIGPIPE remove them and then end the program as they would have,
+// unless they are ignored. For programs, not for libraries.
 void remove_temporary_files_on_signals();
 
 // A folder with a name of its own, with all that is in it (down to four folders one in
