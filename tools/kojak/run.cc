@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
-#include "epilog/format/io/temporary_files.h"
 #include "epilog/format/io/run_file.h"
+#include "epilog/format/io/temporary_files.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/compression.h"
 #include "tools/kojak/child.h"
