@@ -4,6 +4,7 @@ programs/unharmed.c, or SHMEM's floats.c, finds is the same with and without the
 of their stacks.
 """
 
+import collections
 import sys
 
 from run_trace_case import Case, listing, parser
@@ -32,7 +33,14 @@ def main():
     measured = case.run(True, {"KOJAK_STACK": files[1], "ELG_DIR": directory})
     if measured.returncode != 0 or measured.stderr != plain.stderr:
         sys.exit(f"exit status {measured.returncode}\n{measured.stdout}{measured.stderr}")
-    if sorted(measured.stdout.splitlines()) != sorted(plain.stdout.splitlines()):
+    # MPICH 4.2 sets the flag of inexact results by itself at times: what a run with us says, one without us says, too.
+    said = collections.Counter(plain.stdout.splitlines())
+    for _ in range(20):
+        if collections.Counter(measured.stdout.splitlines()) <= said:
+            break
+        said |= collections.Counter(case.run(False, {"KOJAK_STACK": case.work / "stacks_again"}).stdout.splitlines())
+    if len(measured.stdout.splitlines()) != len(plain.stdout.splitlines()) or \
+            not collections.Counter(measured.stdout.splitlines()) <= said:
         sys.exit(f"output differs:\n{plain.stdout}\n---\n{measured.stdout}")
     found = listing(case.args.tool, directory)
     wanted = {f"{rank}.0.elg" for rank in range(case.args.ranks)}
