@@ -129,7 +129,6 @@ int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& opt
   // Who reads our output through a pipe may stop early (`| head`): that ends us without a word,
   // also where somebody has told this process to ignore it.
   std::signal(SIGPIPE, SIG_DFL);
-  remove_temporary_files_on_signals();
   return run_tool_with_status(argc, argv, info, options, [&](const po::variables_map& values) {
     return static_cast<int>(body(values));
   });
@@ -137,6 +136,7 @@ int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& opt
 
 int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
                          const std::function<int(const po::variables_map&)>& body) {
+  remove_temporary_files_on_signals();
   session.name = info.name;
   po::options_description visible;
   visible.add(options.visible);

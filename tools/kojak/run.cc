@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "epilog/format/io/run_file.h"
-#include "epilog/format/io/temporary_files.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/compression.h"
 #include "tools/kojak/child.h"
@@ -459,7 +458,6 @@ int run_command(int argc, char** argv) {
   options.hidden.add_options()("command", po::value<std::vector<std::string>>(), "");
   options.positional.add("command", -1);
   options.stop_at_positional = true;
-  remove_temporary_files_on_signals();
   return cli::run_tool_with_status(argc, argv, kInfo, options, body);
 }
 
