@@ -303,12 +303,9 @@ _Unwind_Reason_Code step_to_frame(_Unwind_Context* context, void* data) {
 }  // namespace
 
 bool prepare_interrupted_paths() {
-  prepare_stack_search();
+  follows_interrupted = follows_interrupted ||
+                        (dlsym(RTLD_DEFAULT, "_dl_find_object") != nullptr && prepare_call_paths());
   return follows_interrupted;
-}
-
-void prepare_stack_search() {
-  follows_interrupted = dlsym(RTLD_DEFAULT, "_dl_find_object") != nullptr && prepare_call_paths();
 }
 
 OnStack find_on_stack(const void* end) {

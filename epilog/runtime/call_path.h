@@ -81,14 +81,13 @@ RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const vo
 // Where a thread stands that a signal has interrupted at `place`, and the return addresses of what
 // led there, innermost first, up to kMostCallers in all: how many. Safe in a signal handler.
 unsigned interrupted_path(std::uintptr_t place, std::uintptr_t* addresses, bool& more);
-// False if it has the place alone.
+// Loads the unwinder for this and find_on_stack(). False if it has the place alone, and the other
+// knows nothing: where code cannot be looked up without a lock (before glibc 2.35), since a handler
+// may have interrupted anything.
 bool prepare_interrupted_paths();
 
 // Whether the callers of this function's have a frame that ends at `end`.
 enum class OnStack : std::uint8_t { kYes, kNo, kUnknown };
-// Loads the unwinder for find_on_stack(), which else knows nothing. Where code is looked up without
-// a lock only (glibc 2.35): who calls MPI in a signal handler may have interrupted anything.
-void prepare_stack_search();
 [[gnu::cold, gnu::noinline]] OnStack find_on_stack(const void* end);
 
 // The site of such a place, as if `region` were called there; absent if it cannot be kept.

@@ -675,8 +675,11 @@ bool on_alternate_stack() {
 }
 
 // What is left of a frame may look whole where deeper ones have room that nobody has written to.
-bool is_off_the_stack(const CallFrame& frame) {
-  return frame.entry != &frame && find_on_stack(frame.entry) == OnStack::kNo;
+// What a library calls within a call has that around it for certain.
+bool is_off_the_stack(const Recorder& r, const CallFrame& frame, const void* caller) {
+  if (frame.entry == &frame || r.on_own_stack || on_alternate_stack()) return false;
+  if (caller != nullptr && is_library_code(caller)) return false;
+  return find_on_stack(frame.entry) == OnStack::kNo;
 }
 
 }  // namespace
@@ -766,10 +769,7 @@ void drop_innermost(Recorder& r, Ticks at) {
 }
 
 bool left_behind(Recorder& r, const void* here, const void* caller) {
-  const bool searched =
-      !r.on_own_stack && (caller == nullptr || !is_library_code(caller)) && !on_alternate_stack();
-  while (r.frame != nullptr &&
-         !(is_open(r.frame, here) && (!searched || !is_off_the_stack(*r.frame)))) {
+  while (r.frame != nullptr && (!is_open(r.frame, here) || is_off_the_stack(r, *r.frame, caller))) {
     drop_innermost(r, ticks());
   }
   return r.frame == nullptr;

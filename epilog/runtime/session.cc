@@ -174,7 +174,7 @@ void start_recording() {
   Session& s = the_session;
   register_process_hooks();
   if (s.config.call_path > 1 && !prepare_call_paths()) s.config.call_path = 1;
-  prepare_stack_search();
+  prepare_interrupted_paths();
   prepare_processor_notes();
   prepare_sampling();
   if (s.config.filter != nullptr) read_filter(s.config.filter);
