@@ -138,16 +138,12 @@ void PassiveTarget::take_out(std::vector<Target> Group::*list, std::uint32_t Out
 
 void PassiveTarget::list_outstanding(Target target) {
   const model::LockOperations& o = epochs_[target.epoch].outstanding[target.place].operations;
-  if (o.gets != 0) {
-    enter(&Group::with_gets, &Outstanding::with_gets, target);
-  } else {
-    take_out(&Group::with_gets, &Outstanding::with_gets, target);
-  }
-  if (o.puts != 0) {
-    enter(&Group::with_puts, &Outstanding::with_puts, target);
-  } else {
-    take_out(&Group::with_puts, &Outstanding::with_puts, target);
-  }
+  const auto list = [&](std::vector<Target> Group::*targets, std::uint32_t Outstanding::*at,
+                        bool outstanding) {
+    outstanding ? enter(targets, at, target) : take_out(targets, at, target);
+  };
+  list(&Group::with_gets, &Outstanding::with_gets, o.gets != 0);
+  list(&Group::with_puts, &Outstanding::with_puts, o.puts != 0);
 }
 
 void PassiveTarget::take_from_list(ProcessId process, std::uint32_t epoch) {
@@ -294,11 +290,7 @@ TransferSlot PassiveTarget::issue(std::uint32_t lock, ProcessId target, RmaId rm
   if (e.outstanding.size() <= result.index) e.outstanding.resize(result.index + 1);
   Outstanding& o = e.outstanding[result.index];
   o.operations.issue(get);
-  if (get) {
-    enter(&Group::with_gets, &Outstanding::with_gets, {lock, result.index});
-  } else {
-    enter(&Group::with_puts, &Outstanding::with_puts, {lock, result.index});
-  }
+  list_outstanding({lock, result.index});
   if (get && request) add_get(e.origin, {rmaid, lock, e.number, result.index, o.flushes, false});
   ++e.set[result.index].transfers.ops;
   return result;
