@@ -30,13 +30,18 @@ class RunTest(CommandTest):
         return self.run_command("kojak", "run", *words, env=dict(ROOT, **more.pop("env", {})),
                                 **more)
 
-    def kojak_of_short_lives(self, *words):
-        """MPICH's mpirun may end by SIGPIPE where its program has ended at once: on a full machine 17 of 60 alone."""
+    def kojak_without(self, by_chance, *words, begin=lambda: None, **more):
+        """A run that does not end by this signal, by which its launcher may end, also alone; `begin` before each try."""
         for _ in range(20):
-            ran = self.kojak(*words)
-            if ran.status != 128 + signal.SIGPIPE:
+            begin()
+            ran = self.kojak(*words, **more)
+            if ran.status != 128 + by_chance:
                 break
         return ran
+
+    def kojak_of_short_lives(self, *words):
+        """MPICH's mpirun may end by SIGPIPE where its program has ended at once: on a full machine 17 of 60 alone."""
+        return self.kojak_without(signal.SIGPIPE, *words)
 
     def directories(self):
         return sorted(path.name for path in self.dir.iterdir() if path.is_dir())
@@ -317,14 +322,14 @@ class Preloads(RunTest):
 
     SHOWS = ["sh", "-c", 'echo "preload=$LD_PRELOAD colour=$COLOUR"; exec "$0"']
 
-    def recorded(self, *words, env=None, again=0):
-        """A run of two processes: its output. It may end with the status `again` some times before."""
-        for _ in range(20 if again else 1):
-            for left in self.dir.glob("run*"):
-                shutil.rmtree(left)
-            ran = self.kojak("-o", "run", "--", *words, env=dict(OVERSUBSCRIBE, **(env or {})))
-            if ran.status != again:
-                break
+    def remove_runs(self):
+        for left in self.dir.glob("run*"):
+            shutil.rmtree(left)
+
+    def recorded(self, *words, env=None, by_chance=0):
+        """A run of two processes: its output. Its launcher may end by this signal."""
+        ran = self.kojak_without(by_chance, "-o", "run", "--", *words, begin=self.remove_runs,
+                                 env=dict(OVERSUBSCRIBE, **(env or {})))
         self.assertEqual(ran.status, 0, ran.err)
         self.assertIn("the sum is 1", ran.out, ran.err)
         self.assertLessEqual({"0.0.elg", "1.0.elg", "a.cube"}, set(self.files("run")), ran.err)
@@ -388,7 +393,7 @@ class Preloads(RunTest):
         if 0 not in alone:
             text = f"# a comment\n\n-np 2 -x LD_PRELOAD=libm.so.6 {program}\n"
             programs.write_text(text)
-        self.recorded(launcher, "--app", "programs", again=128 + signal.SIGSEGV)
+        self.recorded(launcher, "--app", "programs", by_chance=signal.SIGSEGV)
         self.assertEqual(programs.read_text(), text)
 
     def test_an_environment_list(self):
