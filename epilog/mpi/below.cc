@@ -9,7 +9,7 @@ namespace {
 BelowNote* unused_notes = nullptr;
 
 // The note of the innermost call. Those of calls that were left by a longjmp are given back.
-BelowNote* innermost(Recorder& r, const void* here) {
+KOJAK_INLINED inline BelowNote* innermost(Recorder& r, const void* here) {
   while (r.below != nullptr && !is_open(r.below->frame, here)) {
     BelowNote* const left = r.below;
     r.below = left->outer;

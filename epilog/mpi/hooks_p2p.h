@@ -351,8 +351,9 @@ struct MatchedProbeHook : OwnStatus {
       const std::uint32_t id = next_request_id();
       const std::uint32_t peer = posted_peer(*comm, a.status->MPI_SOURCE),
                           tag = posted_tag(a.status->MPI_TAG);
-      MatchedMessage* const message =
-          matched_messages.set(word(*a.message), {id, peer, tag, comm, {}});
+      MatchedMessage* const message = on_own_stack([&] {
+        return matched_messages.set(word(*a.message), {id, peer, tag, comm, {}});
+      });
       if (message != nullptr) {
         keep_comm(comm);
         post_receive(*comm, peer, tag, next_order(), message->posted);
@@ -397,7 +398,9 @@ struct Hook<args::Mrecv> : MatchedReceiveHook, OwnStatus {
     if (result == MPI_SUCCESS) {
       received(call, matched.comm, *a.status, matched.id, &matched.posted);
     } else if (was_truncated(result)) {
-      received(call, matched.comm, truncated_status(*a.status), matched.id, &matched.posted);
+      on_own_stack([&] {
+        received(call, matched.comm, truncated_status(*a.status), matched.id, &matched.posted);
+      });
       result = MPI_SUCCESS;
     }
     if constexpr (C::kOn) call.leave();

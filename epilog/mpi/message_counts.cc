@@ -169,9 +169,9 @@ void count_sent(Comm& comm, std::uint32_t peer, std::uint32_t tag) {
   if (c != nullptr) use(comm.messages, *c);
 }
 
-void count_received(Comm& comm, std::uint32_t peer, std::uint32_t tag, PostedReceive* by) {
-  MessageCounts& counts = comm.messages;
-  MessageCount* const c = count_of(counts, count_key(peer, tag, false));
+// `c`: of the channel; null if there is no memory for it.
+static void count_received_in(MessageCounts& counts, MessageCount* c, std::uint32_t peer,
+                              std::uint32_t tag, PostedReceive* by) {
   const std::uint64_t order = by != nullptr ? by->order : next_order();
   if (c != nullptr) {
     use(counts, *c);
@@ -188,6 +188,24 @@ void count_received(Comm& comm, std::uint32_t peer, std::uint32_t tag, PostedRec
   }
   if (by != nullptr && by->count != nullptr) close_exact(*by);
   if (counts.open_wildcards != 0) pass_wildcards(counts, peer, tag, order);
+}
+
+// All of it on our stack, or Fortran's calls, which come here from deep down, take too much.
+[[gnu::cold, gnu::noinline]] static void count_first_received(MessageCounts& counts,
+                                                              std::uint32_t peer, std::uint32_t tag,
+                                                              PostedReceive* by) {
+  on_own_stack([&counts, peer, tag, by] {
+    MessageCount* const c = make_count(counts, count_key(peer, tag, false));
+    count_received_in(counts, c, peer, tag, by);
+  });
+}
+
+void count_received(Comm& comm, std::uint32_t peer, std::uint32_t tag, PostedReceive* by) {
+  MessageCounts& counts = comm.messages;
+  MessageCount** const found = counts.tags.find(count_key(peer, tag, false));
+  if (found == nullptr) [[unlikely]]
+    return count_first_received(counts, peer, tag, by);
+  count_received_in(counts, *found, peer, tag, by);
 }
 
 void post_receive(Comm& comm, std::uint32_t peer, std::uint32_t tag, std::uint64_t order,
