@@ -145,7 +145,12 @@ class EveryMpi(RunTest):
                 launcher, *words = self.launch(mpi, 2, "kill", "9")
                 noting = self.file("mpirun", f'#!/bin/sh\n{launcher} "$@"\nstatus=$?\necho $status > noted\nexit $status\n')
                 noting.chmod(0o755)
-                ran = self.kojak("-o", place, "--", noting, *words)
+                # That of MPICH 4.2 gives 0 now and then.
+                for _ in range(20):
+                    shutil.rmtree(self.dir / place, ignore_errors=True)
+                    ran = self.kojak("-o", place, "--", noting, *words)
+                    if mpi == "openmpi" or ran.status != 0:
+                        break
                 self.assertEqual(ran.status, int((self.dir / "noted").read_text()), ran.err)
                 self.assertNotEqual(ran.status, 0)
                 self.assertIn(f"mpirun ended with status {ran.status}", ran.err)
@@ -387,11 +392,12 @@ class Preloads(RunTest):
         launcher, program = MPIS["openmpi"]
         text = f"# a comment\n-np 1 {program}\n\n-np 1 -x LD_PRELOAD=libm.so.6 {program}\n"
         programs = self.file("programs", text)
-        # With a list of two Open MPI 5.0's mpirun ends by SIGSEGV, also alone: at times, or always.
+        # Open MPI 5.0's mpirun ends by SIGSEGV with a list of two lines, also alone: at times, or always. A comment
+        # and an empty line count as one there.
         alone = [self.run_command(launcher, "--app", "programs", env=dict(OVERSUBSCRIBE, **ROOT)).status
                  for _ in range(3)]
         if 0 not in alone:
-            text = f"# a comment\n\n-np 2 -x LD_PRELOAD=libm.so.6 {program}\n"
+            text = f"-np 2 -x LD_PRELOAD=libm.so.6 {program}\n"
             programs.write_text(text)
         self.recorded(launcher, "--app", "programs", by_chance=signal.SIGSEGV)
         self.assertEqual(programs.read_text(), text)
