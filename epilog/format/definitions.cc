@@ -299,7 +299,8 @@ Status Definitions::apply(const R& r) {
     clock_rate = r;
   } else if constexpr (std::is_same_v<R, ClockError>) {
     NodeDef* node = nodes.find(r.nid);
-    node->clock_error = r.bound;
+    // Told where the offset was measured: the largest error is what holds for the whole trace.
+    if (!node->clock_error || node->clock_error->value < r.bound.value) node->clock_error = r.bound;
   } else if constexpr (std::is_same_v<R, LocalModule>) {
     ModuleDef module;
     module.path = string(r.pathid);

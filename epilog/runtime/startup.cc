@@ -186,6 +186,9 @@ void begin_shutdown(Recorder& r) {
   if (!s.paused) p = put(r, put_now(r, p), EnterTracing{r.lid, record_time(begin)});
   if (s.run.first_of_node) {  // it speaks for its node
     p = put(r, p, Offset{s.run.offset_time, Seconds{s.run.clock_offset}});
+    if (s.run.clock_bound > 0) {  // the larger one of both measurements holds
+      p = put(r, p, ClockError{static_cast<NodeId>(s.run.node), Seconds{s.run.clock_bound}});
+    }
     if (static_cast<int>(s.run.rank) != s.config.test_clock_rank) {
       const double factor = calibrate(s.clock_start, read_both_clocks()) / the_clock.scale;
       p = put(r, p, ClockRate{Seconds{0}, Seconds{factor}});

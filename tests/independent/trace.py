@@ -129,7 +129,9 @@ class Trace:
         self.regions = {d["rid"]: Region(strings.get(d["rnid"], ""), d["rtype"]) for d in self._rows("REGION")}
         self.sites = {d["csid"]: d for d in self._rows("CALL_SITE")}
         self.callers = {d["csid"]: d["caller"] for d in self._rows("CALL_SITE_CALLER")}
-        self.clock_error = {d["nid"]: d["bound"] for d in self._rows("CLOCK_ERROR")}
+        self.clock_error = {}
+        for d in self._rows("CLOCK_ERROR"):
+            self.clock_error[d["nid"]] = max(d["bound"], self.clock_error.get(d["nid"], 0))
         self.functions_off = self._rows("FUNCTIONS_OFF")
         self.run = (self._rows("MERGED_RUN") or [{}])[0]
         self.properties = {(strings[d["key"]], d["pid"]): strings[d["value"]] for d in self._rows("RUN_PROPERTY")}
