@@ -12,8 +12,8 @@ namespace {
 // Bytes of a field's type, as the format spells them, and what compact files expect of it.
 template <class T>
 std::string size_name() {
-  if constexpr (std::is_same_v<T, Seconds>) {
-    return "d8";
+  if constexpr (kIsTime<T>) {
+    return std::is_same_v<T, Duration> ? "d8 length" : "d8";
   } else if constexpr (std::is_same_v<T, U4Array>) {
     return "u4[]";
   } else if constexpr (std::is_same_v<T, ByteArray> || std::is_same_v<T, BitArray>) {

@@ -23,7 +23,7 @@ class FieldLoader {
   FieldLoader(const std::byte* body, std::uint32_t metrics) : p_(body), metrics_(metrics) {}
   template <class T>
   KOJAK_INLINED void field(const FieldInfo&, T& value) {
-    if constexpr (std::is_same_v<T, Seconds>) {
+    if constexpr (kIsTime<T>) {
       std::memcpy(&value.value, p_, 8);
     } else {
       std::memcpy(&value, p_, sizeof value);

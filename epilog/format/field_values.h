@@ -45,6 +45,29 @@ inline constexpr std::uint8_t kPlaceNonBlocking = 1, kPlaceAtomic = 2, kPlaceSig
 // MPI_REQUEST_COMPLETE: kind.
 inline constexpr Byte kDoneCollective{1}, kDoneIo{2}, kDoneGeneralized{3};
 
+// MPI_POLLED and MPI_POLL_CALL: judged, end and flags; MPI_POLL: kind.
+enum class PollClass : std::uint8_t { kWaits = 1, kEven, kWorks };
+enum class PollEnd : std::uint8_t {
+  kFound = 1,
+  kOtherClass,
+  kOtherCall,
+  kLogOff,
+  kCut,
+  kProcessEnded
+};
+enum class PollKind : std::uint8_t {
+  kRequest = 1,
+  kMessage,
+  kExposure,
+  kRead,
+  kSwap,
+  kSync,
+  kShmem
+};
+inline constexpr std::uint8_t kPollGoesOn = 1, kPollBegunBefore = 2;
+// "Unknown", "none" in a u8 of these.
+inline constexpr Count64 kUnknown64{~std::uint64_t{0}};
+
 // METRIC: dtype of a counter of floating-point numbers.
 inline constexpr std::uint8_t kFloatCounter = 1;
 

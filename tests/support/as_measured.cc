@@ -21,6 +21,9 @@ class InTicks {
     if constexpr (std::is_same_v<T, Seconds>) {
       const auto passed = static_cast<std::int64_t>(std::llround(value.value / kClock.scale));
       value = compact::stamp(kClock.base + static_cast<std::uint64_t>(passed));
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      const auto ticks = static_cast<std::uint64_t>(std::llround(value.value / kClock.scale));
+      value = compact::stamp_length(ticks);
     }
   }
   void metrics(const FieldInfo&, const MetricValues&) {}

@@ -60,6 +60,8 @@ class Speller {
       event_.lid = raw(value);
     } else if constexpr (std::is_same_v<T, Seconds>) {
       event_.time = value.value;
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      // A length, which moves with the clock.
     } else {
       std::string words;
       if constexpr (std::is_same_v<T, RegionId>) {

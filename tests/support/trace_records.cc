@@ -19,11 +19,13 @@ class Changer {
   void field(const FieldInfo& info, T& value) {
     if constexpr (std::is_same_v<T, Seconds>) {
       const std::string_view name = info.name;
-      if (event_ && (name == "time" || name == "exit") && changes_.time) {
+      if (event_ && changes_.time) {
         value.value = changes_.time(value.value);
       } else if (name == "bound" && changes_.seconds) {
         value.value = changes_.seconds(value.value);
       }
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      if (changes_.seconds) value.value = changes_.seconds(value.value);
     } else if constexpr (sizeof(T) == 4) {
       if (const FieldChanges::Id* change = change_for<T>(); change != nullptr && *change) {
         if (raw(value) != kAbsent) value = static_cast<T>((*change)(raw(value)));

@@ -22,7 +22,7 @@ class Randomize {
   template <class T>
   void field(const FieldInfo& info, T& value) {
     const std::string_view name = info.name;
-    if constexpr (std::is_same_v<T, Seconds>) {
+    if constexpr (kIsTime<T>) {
       value.value = static_cast<double>(random_()) / 3.0;
     } else if (name == "ndims") {
       value = static_cast<T>(small());
@@ -58,7 +58,7 @@ struct Contents {
   std::vector<std::string> fields;
   template <class T>
   void field(const FieldInfo& info, const T& value) {
-    if constexpr (std::is_same_v<T, Seconds>) {
+    if constexpr (kIsTime<T>) {
       add(info, std::to_string(std::bit_cast<std::uint64_t>(value.value)));
     } else {
       add(info, std::to_string(raw(value)));

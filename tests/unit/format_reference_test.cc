@@ -74,7 +74,7 @@ class Compare {
   template <class T>
   void field(const FieldInfo& info, const T& value) {
     const std::string text = take(info.name);
-    if constexpr (std::is_same_v<T, Seconds>) {
+    if constexpr (kIsTime<T>) {
       const std::size_t point = text.find('.');
       ASSERT_NE(point, std::string::npos) << info.name;
       const double half = 0.5000001 * std::pow(10.0, -static_cast<double>(text.size() - point - 1));

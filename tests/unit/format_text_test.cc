@@ -56,7 +56,7 @@ struct Fill {
   std::uint32_t next = 0;
   template <class T>
   void field(const FieldInfo& info, T& value) {
-    if constexpr (std::is_same_v<T, Seconds>) {
+    if constexpr (kIsTime<T>) {
       value.value = 0.1;
     } else if (std::string_view(info.name) == "ndims") {
       value = static_cast<T>(2);
@@ -232,6 +232,26 @@ TEST(TextShorthand, CallSitesHaveTheCallerThatIsOpen) {
   EXPECT_EQ(definitions.regions.find(site->left)->name, "solve");
   EXPECT_EQ(*definitions.files.find(site->file), "solve.c");
   EXPECT_EQ(raw(site->line), 77u);
+}
+
+// A case tells of a series what it is about, and nothing else.
+TEST(TextShorthand, WhatPollsHaveNotIsLeftOut) {
+  const std::string text = printed(
+      "ENTER lid=0 time=1 region=MPI_Test\n"
+      "MPI_POLLED lid=0 time=3 begin=1 count=9 judged=1 end=1 members=1\n"
+      "MPI_POLL lid=0 time=3 kind=1 rid=0 count=9 first_enter=1 last_enter=2 reqid=4\n"
+      "EXIT lid=0 time=4\n");
+  EXPECT_TRUE(has(text,
+                  "MPI_POLLED lid=0 time=3 count=9 begin=1 called=0 paused=0 asleep=0 rest=0 "
+                  "least=0 ran=18446744073709551615 switches=0 judged=1 end=1 flags=0 members=1"))
+      << text;
+  EXPECT_TRUE(has(text,
+                  "MPI_POLL lid=0 time=3 kind=1 rid=0 csid=absent count=9 first_enter=1 "
+                  "last_enter=2 reqid=4 requests=0 plid=absent cid=absent tag=absent wid=absent "
+                  "tlid=absent disp=18446744073709551615 bytes=0 value=0 other=0"))
+      << text;
+  EXPECT_FALSE(text_to_trace("MPI_POLLED lid=0 time=3 begin=1 judged=1 end=1 members=1\n").ok())
+      << "of how many polls?";
 }
 
 TEST(TextShorthand, LongStringsAndGroupsAreSplit) {

@@ -94,7 +94,7 @@ class CarriedNames {
     while (i < names_.size() && names_[i] != field) ++i;
     if (i != names_.size()) return i;
     names_.emplace_back(field);
-    times_.push_back(std::is_same_v<T, Seconds>);
+    times_.push_back(kIsTime<T>);
     if (field == "lid") lid_ = i;
     if (field == "time") time_ = i;
     return i;
@@ -198,7 +198,7 @@ LocationId assumed_location(const R&, const LatestOperations& operations, Locati
 // A field's value as an attribute has it.
 template <class T>
 std::uint64_t carried_bits(const T& value) {
-  if constexpr (std::is_same_v<T, Seconds>) {
+  if constexpr (kIsTime<T>) {
     return std::bit_cast<std::uint64_t>(value.value);
   } else {
     return raw(value);

@@ -149,8 +149,8 @@ class Stream {
                    carried_fields(static_cast<std::uint8_t>(R::kType),
                                   [&]<class T>(std::size_t name, T& value) {
                                     if (!carried.has(name)) return;
-                                    if constexpr (std::is_same_v<T, Seconds>) {
-                                      value = carried.seconds(name);
+                                    if constexpr (kIsTime<T>) {
+                                      value = T{carried.seconds(name).value};
                                     } else {
                                       value = static_cast<T>(carried.value(name));
                                     }

@@ -139,7 +139,7 @@ void Verifier::field(const FieldInfo& info, const T& value) {
       find(Level::kError, info.name, "has a value without a meaning", kWriterFault);
     }
   }
-  if constexpr (std::is_same_v<T, Seconds>) {
+  if constexpr (kIsTime<T>) {
     if (!std::isfinite(value.value)) {
       const Level level = R::kKind == RecordKind::kEvent ? Level::kError : Level::kWarning;
       find(level, info.name, "is no finite number", kWriterFault);

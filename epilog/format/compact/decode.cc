@@ -44,6 +44,10 @@ class FieldReader {
     } else if constexpr (std::is_same_v<T, Seconds>) {
       if (here) s_.time += unzigzag(number<std::uint64_t>());
       put(clock_ != nullptr ? clock_->seconds(s_.time).value : std::bit_cast<double>(s_.time));
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      std::uint64_t& last = s_.values[slot_++];
+      if (here) last += unzigzag(number<std::uint64_t>());
+      put(clock_ != nullptr ? clock_->length(last).value : std::bit_cast<double>(last));
     } else if constexpr (sizeof(T) == 1) {
       std::uint64_t& last = s_.values[slot_++];
       if (here) last = std::to_integer<std::uint64_t>(*in_++);
@@ -145,11 +149,15 @@ KOJAK_INLINED inline const std::byte* Decoder::item(const std::byte* in, std::by
   ++in;
   std::uint32_t present = state_.fields[code];
   if ((first & kSameFields) == 0) {
-    present = std::to_integer<std::uint32_t>(*in++);
-    if (present >= 0x80) [[unlikely]] {
-      present = (present & 0x7F) | std::to_integer<std::uint32_t>(*in++) << 7;
+    std::uint64_t set = 0;
+    const std::byte* const behind = get_number(in, set);
+    if (behind == nullptr || set >> kMostFields != 0) [[unlikely]] {
+      reason_ = kUnknownField;
+      return nullptr;
     }
-    state_.fields[code] = static_cast<std::uint16_t>(present);
+    in = behind;
+    present = static_cast<std::uint32_t>(set);
+    state_.fields[code] = present;
   }
   const std::byte* next = nullptr;
   const std::uint8_t type = type_of(code);

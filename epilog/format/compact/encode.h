@@ -2,8 +2,8 @@
 //
 // encode() appends nothing by itself: it writes to where the caller has room for kMaxItem bytes,
 // and what it wrote must come into the file, since the state has moved on. In files with ticks a
-// record's Seconds hold the bits of a number of ticks (stamp()). No allocation; one State belongs
-// to one writer.
+// record's Seconds hold the bits of a number of ticks (stamp()), and so do Durations. No
+// allocation; one State belongs to one writer.
 #pragma once
 
 #include "epilog/format/compact/state.h"
@@ -14,6 +14,9 @@ namespace kojak::compact {
 inline constexpr std::size_t kMaxItem = 512;
 
 inline Seconds stamp(std::uint64_t ticks) {
+  return {std::bit_cast<double>(ticks)};
+}
+inline Duration stamp_length(std::uint64_t ticks) {
   return {std::bit_cast<double>(ticks)};
 }
 
@@ -45,6 +48,11 @@ class Differences {
       const auto bits = std::bit_cast<std::uint64_t>(value.value);
       add(zigzag(static_cast<std::int64_t>(bits - s_.time)));
       s_.time = bits;
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      const auto bits = std::bit_cast<std::uint64_t>(value.value);
+      std::uint64_t& last = s_.values[slot_++];
+      add(zigzag(static_cast<std::int64_t>(bits - last)));
+      last = bits;
     } else if constexpr (sizeof(T) == 1) {
       std::uint64_t& last = s_.values[slot_++];
       const bool other = last != raw(value);
@@ -98,7 +106,7 @@ class FieldWriter {
   template <class T>
   KOJAK_INLINED void field(const FieldInfo&, const T&) {
     if ((d_.changed() >> bit_ & 1) != 0) {
-      if constexpr (std::is_same_v<T, Seconds> || sizeof(T) == 8) {
+      if constexpr (sizeof(T) == 8) {
         to_ = put_number(to_, d_[bit_]);
       } else if constexpr (sizeof(T) == 1) {
         *to_++ = static_cast<std::byte>(d_[bit_]);
@@ -137,7 +145,7 @@ class FieldWriter {
 // Encodes a record of a type that has a code. Returns where it ends.
 template <class R>
 KOJAK_INLINED inline std::byte* encode(State& state, const R& record, std::byte* to) {
-  static_assert(kHasCode<R> && shape_of<R>().bits <= 14);
+  static_assert(kHasCode<R> && shape_of<R>().bits <= kMostFields);
   constexpr std::uint8_t kCode = code_of(static_cast<std::uint8_t>(R::kType));
   detail::Differences<R> differences(state);
   visit_fields(const_cast<R&>(record), Dialect{}, differences);
@@ -145,7 +153,7 @@ KOJAK_INLINED inline std::byte* encode(State& state, const R& record, std::byte*
   if (state.fields[kCode] == changed) [[likely]] {
     *to++ = std::byte{kCode | kSameFields};
   } else {
-    state.fields[kCode] = static_cast<std::uint16_t>(changed);
+    state.fields[kCode] = changed;
     *to++ = std::byte{kCode};
     to = put_number(to, changed);
   }

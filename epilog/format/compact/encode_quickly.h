@@ -26,6 +26,8 @@ class Passed {
       time_ = bits;
       passed_[times_++] = passed;
       changed_ |= std::uint32_t{passed != 0} << bit_;
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      others_ |= std::bit_cast<std::uint64_t>(value.value) ^ s_.values[slot_++];
     } else if constexpr (std::is_same_v<T, PeerId>) {
       others_ |= distance_of(raw(value), s_.location) ^ s_.values[slot_++];
     } else if constexpr (kCounts<T>) {

@@ -18,6 +18,8 @@
 //   of a location             that of the last compact record, of whatever type
 //   of a time                 the last time before it, in this record or another; differences are
 //                             those of ticks, or of the bits of a double
+//   of a duration             the last value of this type of record, in ticks or as the bits of a
+//                             double, as times are
 //   of a peer                 the process as far away from the location as that of the last record
 //                             of this type
 //   of what counts (kCounts)  the last value of this type of record, and once more what it differed
@@ -52,6 +54,9 @@ struct TickClock {
   Seconds seconds(std::uint64_t ticks) const {
     return {static_cast<double>(static_cast<std::int64_t>(ticks - base)) * scale + shift};
   }
+  Duration length(std::uint64_t ticks) const {
+    return {static_cast<double>(static_cast<std::int64_t>(ticks)) * scale};
+  }
 };
 inline constexpr std::size_t kMaxBlockHead = 2 + 3 * 8;
 
@@ -65,6 +70,8 @@ constexpr std::uint8_t type_of(std::uint8_t code) {
   return static_cast<std::uint8_t>(code < 123 ? code + 100 : code - 123 + 60);
 }
 inline constexpr std::size_t kCodes = kVerbatim;
+// Their bits must fit into the set.
+inline constexpr unsigned kMostFields = 31;
 inline constexpr std::size_t kMostMetrics = kMaxBody / 8;
 
 // Fields whose steps tend to be equal.
@@ -139,7 +146,7 @@ inline constexpr SlotTable kSlotTable = [] {
 struct State {
   std::uint64_t time = 0;
   std::uint32_t location = 0;
-  std::array<std::uint16_t, kCodes + 1> fields{};  // sets of the last record of each type
+  std::array<std::uint32_t, kCodes + 1> fields{};  // sets of the last record of each type
   std::array<std::uint64_t, kSlotTable.all> values{};
   std::array<std::uint64_t, kMostMetrics> metrics{};
 

@@ -38,7 +38,7 @@ class Decoder {
       fail(info.name);
       return;
     }
-    if constexpr (std::is_same_v<T, Seconds>) {
+    if constexpr (kIsTime<T>) {
       double d;
       std::memcpy(&d, p_, 8);
       value.value = swap_ ? byte_swapped(d) : d;
@@ -107,7 +107,7 @@ class Encoder {
       overflow_ = true;
       return;
     }
-    if constexpr (std::is_same_v<T, Seconds>) {
+    if constexpr (kIsTime<T>) {
       put(value.value);
     } else {
       put(raw(value));

@@ -120,6 +120,17 @@ struct Seconds {
   friend constexpr Seconds operator*(Seconds a, double f) { return {a.value * f}; }
 };
 
+// A length of time in seconds. In files with ticks it is a number of these, where a Seconds is a
+// point in time.
+struct Duration {
+  double value = 0;
+  friend constexpr bool operator==(Duration a, Duration b) { return a.value == b.value; }
+};
+
+// Fields of eight bytes that hold a floating-point number.
+template <class T>
+inline constexpr bool kIsTime = std::is_same_v<T, Seconds> || std::is_same_v<T, Duration>;
+
 template <class T>
 constexpr T byte_swapped(T value) {
   if constexpr (sizeof(T) == 1) {

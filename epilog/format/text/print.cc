@@ -33,7 +33,7 @@ class Printer {
   template <class T>
   void field(const FieldInfo& info, const T& value) {
     key(info);
-    if constexpr (std::is_same_v<T, Seconds>) {
+    if constexpr (kIsTime<T>) {
       print_double(value.value, out_);
     } else if constexpr (std::is_same_v<T, Hash64>) {
       out_ += "0x";

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "epilog/format/field_values.h"
+
 namespace kojak::text {
 namespace {
 
@@ -29,6 +31,17 @@ constexpr std::optional<std::uint64_t> left_out(std::string_view name, bool firs
   if (std::is_same_v<R, MpiRecvRequest> && is_one_of<T, PeerId, Tag>()) {
     return kNone;  // any source, any tag
   }
+  if (is_one_of<R, MpiPolled, MpiPoll, MpiPollCall>()) {
+    if (is_one_of<T, LocationId, Seconds>() || name == "judged" || name == "kind" ||
+        name == "count" || name == "members" || name == "end") {
+      return kMustBeThere;
+    }
+    if (std::is_same_v<R, MpiPollCall> && (name == "rid" || name == "polls")) return kMustBeThere;
+    if (name == "ran" || name == "disp") return raw(kUnknown64);
+    const bool number = is_one_of<T, Count, Count64, Byte, Flags, Duration>();
+    return number ? kZero : kNone;
+  }
+  if (std::is_same_v<R, MpiValue> && name == "other") return kZero;
   if (name == "rlid") return kNone;
   const bool harmless = is_one_of<T, CommId, WindowId, Tag, Bytes, Bytes64>() || name == "local";
   return harmless ? kZero : kMustBeThere;
@@ -61,7 +74,7 @@ constexpr FieldMeaning meaning() {
 template <class R, class T>
 constexpr TextField number(const char* name, bool first, std::uint8_t since, bool native) {
   TextField field{name, FieldForm::kNumber, meaning<T>(), sizeof(T), since, native};
-  if (std::is_same_v<T, Seconds>) field.form = FieldForm::kSeconds;
+  if (kIsTime<T>) field.form = FieldForm::kSeconds;
   field.counts = counted<R>(name);
   field.left_out = left_out<R, T>(name, first);
   return field;

@@ -74,8 +74,9 @@ class Filler {
     if (const Value* value = find(field.name)) {
       return field.form == FieldForm::kSeconds ? seconds(*value, out) : parse(field, *value, out);
     }
-    switch (field.meaning) {  // region= for a region's number, group= for a communicator's
-      case FieldMeaning::kRegion:
+    switch (field.meaning) {       // region= for a region's number, group= for a communicator's
+      case FieldMeaning::kRegion:  // (what was found is another call's)
+        if (std::string_view(field.name) == "found") break;
         if (const Value* value = find("region")) {
           out = context_.implied.region(value->text);
           return true;
@@ -152,7 +153,8 @@ class Filler {
     out = group ? context_.implied.group(ranks) : context_.implied.comm(ranks);
     return true;
   }
-  // `site` is file:line; the region left is the one that the location is in.
+  // `site` is file:line; the region left is the one that the location is in, or, where it is in the
+  // call already, the one around that.
   bool call_site(const std::string& site, const std::string& region, std::uint64_t& out) {
     const std::size_t colon = site.rfind(':');
     std::uint32_t line = kAbsent, lid = 0;
@@ -163,8 +165,11 @@ class Filler {
     const Value* at = line_.find("lid");
     if (at != nullptr && !parse_integer(at->text, lid)) lid = 0;
     const auto& stack = context_.stacks[lid];
-    out = context_.implied.call_site(site.substr(0, colon), line, context_.implied.region(region),
-                                     stack.empty() ? kAbsent : stack.back());
+    const std::uint32_t entered = context_.implied.region(region);
+    const bool inside = !out_.is(RecordType::kEnterCs) && !stack.empty() && stack.back() == entered;
+    const std::size_t around = stack.size() - (inside ? 1 : 0);
+    out = context_.implied.call_site(site.substr(0, colon), line, entered,
+                                     around == 0 ? kAbsent : stack[around - 1]);
     return true;
   }
 
