@@ -88,7 +88,7 @@ void PollSeries::begin(const PollMember& what, PollTicks enter, PollTicks exit,
   limit_ = scale.first_slice;
   slice_.call(enter, exit, scale);
   from_ = exit;
-  count(find(what), enter, exit);
+  count(find(what), enter);
 }
 
 PolledMember& PollSeries::find(const PollMember& what) {
@@ -103,7 +103,10 @@ PolledMember& PollSeries::find(const PollMember& what) {
     if (!known) i = members_;
   }
   if (i == members_) {
-    if (members_ == most_members()) return *(recent_ = &others_);
+    if (members_ == most_members()) {
+      if (others_.is.kind == PollKind{}) others_.is.kind = what.kind;
+      return *(recent_ = &others_);
+    }
     ++members_;
     known_[hash >> 6] |= std::uint64_t{1} << (hash & 63);
     changed(i) = {};
@@ -128,7 +131,7 @@ void PollSeries::pause(PollTicks begin, PollTicks end, PollTicks asked, const Po
 // Whether a slice of another class may stay in the series.
 bool PollSeries::takes(const PollVerdict& verdict, PollTicks slice_end, const PollScale& scale) {
   constexpr PollThresholds k;
-  if (sums_.is == PollClass::kNone || sums_.is == verdict.is) return true;
+  if (sums_.is == PollClass{} || sums_.is == verdict.is) return true;
   if (sums_.is == PollClass::kWaits) {
     return row_ + verdict.work < scale.work_in_a_row &&
            (sums_.work + verdict.work) * k.work_share <= slice_end - sums_.begin;
@@ -138,7 +141,7 @@ bool PollSeries::takes(const PollVerdict& verdict, PollTicks slice_end, const Po
 }
 
 void PollSeries::take_slice(const PollReading& reading, const PollVerdict& verdict) {
-  if (sums_.is == PollClass::kNone) sums_.is = verdict.is;
+  if (sums_.is == PollClass{}) sums_.is = verdict.is;
   const bool waits = verdict.is == PollClass::kWaits;
   row_ = waits ? 0 : row_ + verdict.work;
   waiting_ = waits && sums_.is != PollClass::kWaits;

@@ -20,6 +20,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "epilog/format/field_values.h"
+
 namespace kojak {
 
 // All thresholds, in nanoseconds or as a share.
@@ -40,37 +42,12 @@ struct PollThresholds {
 };
 inline constexpr PollThresholds kPollThresholds;
 
-enum class PollClass : std::uint8_t { kNone = 0, kWaits = 1, kEven = 2, kWorks = 3 };
-
-// How a series, or a part of one, ended: MPI_POLLED `end`.
-enum class PollEnd : std::uint8_t {
-  kGoesOn = 0,  // a part: the series goes on behind what stands next
-  kFind = 1,
-  kClass = 2,
-  kOtherCall = 3,
-  kLogOff = 4,
-  kCut = 5,
-  kProcessEnded = 6,
-};
-inline constexpr std::uint8_t kPollGoesOn = 1;     // MPI_POLLED flags: a part with others before it
-inline constexpr std::uint8_t kPollBeforeCut = 2;  // it began before the trace does
-
-enum class PollKind : std::uint8_t {
-  kOthers = 0,  // more members than a series has
-  kRequest = 1,
-  kMessage = 2,
-  kExposure = 3,
-  kRead = 4,
-  kSwap = 5,
-  kSync = 6,
-  kShmem = 7,
-};
-
 using PollTicks = std::uint64_t;
+__extension__ using WideTicks = unsigned __int128;
 
 // The thresholds in ticks.
 struct PollScale {
-  std::uint64_t ticks_per_ns = 0;  // in 2^-32
+  std::uint64_t ticks_per_ns = 0, ns_per_tick = 0;  // in 2^-32
   PollTicks rest = 0, slice = 0, first_slice = 0, explained_call = 0, explained_pause = 0;
   PollTicks late_wakeup = 0, work_more = 0, unseen_work = 0, even_rest = 0;
   PollTicks work_in_a_row = 0, taken_slice = 0;
@@ -79,6 +56,7 @@ struct PollScale {
   constexpr explicit PollScale(std::uint64_t ticks_per_second) {
     // Below 2^32 ticks a second fit; a faster counter is not there.
     ticks_per_ns = (ticks_per_second << 31) / 500'000'000;
+    ns_per_tick = (std::uint64_t{1'000'000'000} << 32) / ticks_per_second;
     constexpr PollThresholds k;
     rest = of_ns(k.rest);
     slice = of_ns(k.slice);
@@ -92,8 +70,12 @@ struct PollScale {
     work_in_a_row = of_ns(k.work_in_a_row);
     taken_slice = of_ns(k.taken_slice);
   }
+  constexpr std::uint64_t rounded_up_ns(PollTicks ticks) const {
+    return static_cast<std::uint64_t>((static_cast<WideTicks>(ticks) * ns_per_tick + 0xFFFFFFFF) >>
+                                      32);
+  }
   constexpr PollTicks of_ns(std::uint64_t ns) const {
-    return static_cast<PollTicks>(static_cast<unsigned __int128>(ns) * ticks_per_ns >> 32);
+    return static_cast<PollTicks>(static_cast<WideTicks>(ns) * ticks_per_ns >> 32);
   }
 };
 
@@ -153,14 +135,14 @@ struct PollSlice {
 };
 
 struct PollVerdict {
-  PollClass is = PollClass::kNone;
+  PollClass is{};  // none yet
   PollTicks work = 0;
 };
 PollVerdict classify(const PollSlice& slice, const PollReading& reading, const PollScale& scale);
 
 // One poll by its kind, place and arguments. What a kind has not is 0 everywhere.
 struct PollMember {
-  PollKind kind = PollKind::kOthers;
+  PollKind kind{};
   std::uint8_t bytes = 0;
   std::uint32_t site = 0;
   std::uint32_t request = 0, requests = 0;  // of an array: the first pending
@@ -183,7 +165,7 @@ struct PollMember {
 struct PolledMember {
   PollMember is;
   std::uint64_t count = 0;
-  PollTicks first = 0, last = 0;  // enter of its first poll, exit of its last one
+  PollTicks first = 0, last = 0;  // enter of its first poll, and of its last one
   // Of the slice that is open.
   std::uint64_t slice_count = 0;
   PollTicks slice_first = 0, slice_last = 0;
@@ -196,7 +178,7 @@ struct PollSums {
   PollPauses pauses;
   PollReading read;  // of the slices that have one
   PollTicks work = 0;
-  PollClass is = PollClass::kNone;
+  PollClass is{};  // none yet
 
   void add(const PollSlice& slice, const PollReading& reading, PollTicks work_of_slice);
 };
@@ -204,7 +186,7 @@ struct PollSums {
 class PollSeries {
  public:
   // Members beyond the first ones need a table, which the caller gives. Without it, or beyond it,
-  // all are counted as one, "others".
+  // all are counted as one, "others", of the kind of the first of them.
   static constexpr std::uint32_t kInPlace = 4, kInTable = 60;
   using Table = std::array<PolledMember, kInTable>;
 
@@ -231,7 +213,7 @@ class PollSeries {
     PolledMember* m = recent_;
     if (!(m->is == what)) [[unlikely]]
       m = &find(what);
-    count(*m, enter, exit);
+    count(*m, enter);
     return exit - slice_.begin >= limit_;
   }
   // A pause between polls; `asked`: a sleep of at most so much, or kNoSleep.
@@ -258,9 +240,9 @@ class PollSeries {
     return i < kInPlace ? in_place_[i] : (*table_)[i - kInPlace];
   }
   std::uint32_t most_members() const { return table_ == nullptr ? kInPlace : kInPlace + kInTable; }
-  static void count(PolledMember& m, PollTicks enter, PollTicks exit) {
+  static void count(PolledMember& m, PollTicks enter) {
     if (m.slice_count++ == 0) m.slice_first = enter;
-    m.slice_last = exit;
+    m.slice_last = enter;
   }
   PolledMember& find(const PollMember& what);
   void take_pauses();
