@@ -25,6 +25,9 @@ inline constexpr const char* kBetween = "mpi.between";
 // Counters that ELG_METRICS names and that are not there, and why.
 inline constexpr const char* kNoMetrics = "metrics.missing";
 
+// Where polls are joined: "seen", or "unseen": pauses count as time between polls.
+inline constexpr const char* kPauses = "polls.pauses";
+
 inline constexpr const char* kSampleInterval = "sample.interval";  // seconds, of SAMPLE
 
 // What is for people: reports show it.

@@ -20,6 +20,7 @@
 #include "epilog/mpi/open_call.h"
 #include "epilog/mpi/request.h"
 #include "epilog/runtime/call.h"
+#include "epilog/runtime/polling.h"
 
 namespace kojak::measure {
 
@@ -51,6 +52,14 @@ concept HasBefore = requires(Hook<A> hook, A& a) {
 template <class A>
 concept HasAfter = requires(Hook<A> hook, A& a, typename A::Result result, Silent& call) {
   hook.after(arguments_of(a), result, call);
+};
+// It asks whether something has come. Its hook also has
+//   asked(a, c)        for what, before its own after(): as it is told apart from others
+//   found_nothing(a, result)   also where there was nothing left to ask for
+// and joins in after() what has found nothing, by poll_joins().
+template <class A>
+concept Polls = requires {
+  requires Hook<A>::kPolls;
 };
 // Its hook records itself how such a call failed: each class of errors that its statuses tell of.
 template <class A>
@@ -122,12 +131,31 @@ KOJAK_INLINED inline typename A::Result unrecorded(A& a, CallFrame* frame) {
   return bookkept(a, [&](Hook<A>& hook) { return called(a, frame, hook); });
 }
 
+// A call that polls has found something, or failed: with that the series may be over.
+template <class H, class A>
+void came_of_polls(Recording& call, H& hook, const A& a, int result) {
+  Recorder& r = call.r;
+  const bool found = result == MPI_SUCCESS;
+  if (found) count_find(r, call.region);
+  if (r.polling == nullptr) return;
+  const auto asked = [&] {
+    const BookkeepingLock lock;
+    return hook.asked(a, call.region);
+  };
+  const bool over =
+      settle_polls(r, asked(), found, call.region, ticks_of(call.enter), ticks_of(call.exit));
+  if constexpr (requires { hook.polled; }) hook.polled = over;
+  call.p = r.cursor;
+  call.slow = true;
+}
+
 template <class A>
 KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId region,
                                                  CallFrame& frame) {
   using Arguments = std::remove_reference_t<decltype(arguments_of(a))>;
   Hook<A> hook;
   run_before(hook, a);
+  if constexpr (!Polls<A>) r.polls_go_on = false;
   constexpr bool kNoted = (A::kBlocks || A::kBegins) && Notable<Arguments, Hook<A>>;
   constexpr bool kEnters = A::kBlocks || A::kBegins;
   constexpr bool kInNote = kNoted || A::kBegins;
@@ -170,6 +198,10 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
   Recording call{r, r.cursor, region, record_time(entered_at), record_time(exit), entered};
   if (frame.trace == CallFrame::Trace::kHoldsCalls) [[unlikely]] {
     call.apart([&](Recording& c) { come_back(c, frame, exit); });
+  }
+  if constexpr (Polls<A>) {
+    if (r.trace->polling != nullptr && !hook.found_nothing(arguments_of(a), result)) [[unlikely]]
+      call.apart([&](Recording& c) { came_of_polls(c, hook, arguments_of(a), result); });
   }
   if constexpr (A::kReturnsCode && !TellsErrors<A>) {
     if (result != MPI_SUCCESS) [[unlikely]]
@@ -242,8 +274,14 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   r.frame = &frame;
   typename A::Result result;
   RegionId region{};
-  if ((the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0 &&
-      ready(r, A::kFunction, caller, &frame, region)) {
+  const auto is_ready = [&] {
+    if constexpr (Polls<A>) {
+      return ready_to_poll(r, A::kFunction, caller, &frame, region);
+    } else {
+      return ready(r, A::kFunction, caller, &frame, region);
+    }
+  };
+  if ((the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0 && is_ready()) {
     result = recorded(a, r, region, frame);
   } else {
     if (r.lost != nullptr) [[unlikely]]

@@ -2,8 +2,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -102,7 +103,7 @@ void make() {
   }
   fill_gaps(chain);
   if (placing.test_and_set(std::memory_order_acquire)) {
-    while (!chain_is_there.load(std::memory_order_acquire)) sched_yield();
+    while (!chain_is_there.load(std::memory_order_acquire)) syscall(SYS_sched_yield);
     return;
   }
   note_libraries_between(chain, mpi);

@@ -6,6 +6,7 @@
 
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
+#include "epilog/mpi/polls.h"
 #include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
@@ -270,6 +271,26 @@ struct Hook<args::Sendrecv> : SendrecvHook {};
 template <>
 struct Hook<args::SendrecvReplace> : SendrecvHook {};
 
+inline void record_probed(Recording& call, MPI_Comm handle, const MPI_Status& status) {
+  Comm* const comm = cached_comm(the_recorder, handle);
+  if (comm == nullptr || status.MPI_SOURCE < 0) return;
+  const std::uint32_t peer = comm->peer(status.MPI_SOURCE);
+  if (peer == kAbsent || !call.use(*comm)) return;
+  call.event(MpiProbed{call.r.lid, call.exit, static_cast<PeerId>(peer),
+                       static_cast<CommId>(comm->id), static_cast<Tag>(status.MPI_TAG)});
+}
+// A probe that found nothing.
+template <class A, class C>
+void leave_probed(const A& a, C& call) {
+  if (joins_polls() && a.source != MPI_PROC_NULL) {
+    Comm* const comm = cached_comm(the_recorder, a.comm);
+    if (comm == nullptr || use_in_poll(call, *comm)) {
+      if (poll_joins(call, asks_for_message(a, comm, call.region))) return;
+    }
+  }
+  call.leave();
+}
+
 // A blocking probe tells which message it found: it waited for that one to be sent.
 template <>
 struct Hook<args::Probe> : OwnStatus {
@@ -277,16 +298,31 @@ struct Hook<args::Probe> : OwnStatus {
   template <class C>
   void after(const args::Probe& a, int result, C& call) {
     if constexpr (C::kOn) {
-      Comm* const comm = result == MPI_SUCCESS && a.source != MPI_PROC_NULL
-                             ? cached_comm(the_recorder, a.comm)
-                             : nullptr;
-      if (comm != nullptr && a.status->MPI_SOURCE >= 0) {
-        const std::uint32_t peer = comm->peer(a.status->MPI_SOURCE);
-        if (peer != kAbsent && call.use(*comm)) {
-          call.event(MpiProbed{call.r.lid, call.exit, static_cast<PeerId>(peer),
-                               static_cast<CommId>(comm->id), static_cast<Tag>(a.status->MPI_TAG)});
-        }
-      }
+      if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL)
+        record_probed(call, a.comm, *a.status);
+      call.leave();
+    }
+  }
+};
+
+// One that does not block: what it has not found it may find the next time.
+template <>
+struct Hook<args::Iprobe> : OwnStatus {
+  static constexpr bool kPolls = true;
+  bool polled = false;  // polls before it had asked for the same
+
+  void before(args::Iprobe& a) { substitute(a); }
+  bool found_nothing(const args::Iprobe& a, int result) const {
+    return result == MPI_SUCCESS && *a.flag == 0;
+  }
+  PollMember asked(const args::Iprobe& a, RegionId region) const {
+    return asks_for_message(a, remembered_comm<find_comm>(the_recorder, a.comm), region);
+  }
+  template <class C>
+  void after(const args::Iprobe& a, int result, C& call) {
+    if constexpr (C::kOn) {
+      if (found_nothing(a, result)) return leave_probed(a, call);
+      if (result == MPI_SUCCESS && polled) record_probed(call, a.comm, *a.status);
       call.leave();
     }
   }
@@ -344,6 +380,9 @@ struct MatchedProbeHook : OwnStatus {
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
+    if constexpr (C::kOn && requires { a.flag; }) {
+      if (result == MPI_SUCCESS && *a.flag == 0) return leave_probed(a, call);
+    }
     bool matched = result == MPI_SUCCESS && a.source != MPI_PROC_NULL;
     if constexpr (requires { a.flag; }) matched = matched && *a.flag != 0;
     Comm* const comm = matched ? cached_comm(the_recorder, a.comm) : nullptr;
@@ -366,7 +405,15 @@ struct MatchedProbeHook : OwnStatus {
 template <>
 struct Hook<args::Mprobe> : MatchedProbeHook {};
 template <>
-struct Hook<args::Improbe> : MatchedProbeHook {};
+struct Hook<args::Improbe> : MatchedProbeHook {
+  static constexpr bool kPolls = true;
+  bool found_nothing(const args::Improbe& a, int result) const {
+    return result == MPI_SUCCESS && *a.flag == 0;
+  }
+  PollMember asked(const args::Improbe& a, RegionId region) const {
+    return asks_for_message(a, remembered_comm<find_comm>(the_recorder, a.comm), region);
+  }
+};
 
 struct MatchedReceiveHook {
   MatchedMessage matched{kAbsent, kAbsent, kAbsent, nullptr, {}};

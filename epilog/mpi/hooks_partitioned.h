@@ -118,18 +118,28 @@ struct Hook<args::PreadyList> : ReadyHook {};
 
 template <>
 struct Hook<args::Parrived> {
+  static constexpr bool kPolls = true;
   Claimed claimed;
 
   void before(const args::Parrived& a) {
     claimed = claim_one(a.request);
     unclaim_one(claimed);
   }
+  bool found_nothing(const args::Parrived& a, int result) const {
+    const Request* const request = still(claimed);
+    return result == MPI_SUCCESS && request != nullptr && request->peer != kAbsent && *a.flag == 0;
+  }
+  PollMember asked(const args::Parrived& a, RegionId region) const {
+    PollMember what = asks_for(still(claimed), region);
+    what.place = 1 + static_cast<std::uint64_t>(a.partition);
+    return what;
+  }
   template <class C>
   void after(const args::Parrived& a, int result, C& call) {
     if constexpr (C::kOn) {
       const Request* const request = still(claimed);
       const bool good = result == MPI_SUCCESS && request != nullptr && request->peer != kAbsent;
-      if (good && *a.flag == 0) return leave_tested(call, request);
+      if (good && *a.flag == 0) return leave_polled(call, request, asked(a, call.region));
       if (good && request->active) {
         call.event(MpiPartArrived{call.r.lid, call.exit, static_cast<RequestId>(request->id),
                                   Count{static_cast<std::uint32_t>(a.partition)}});

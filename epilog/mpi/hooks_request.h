@@ -9,6 +9,7 @@
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/hooks_p2p.h"
+#include "epilog/mpi/polls.h"
 #include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
@@ -201,13 +202,42 @@ KOJAK_INLINED inline void leave_tested(C& call, const Request* request) {
   }
 }
 
-// Wait and Test of one request.
-struct CompleteOneHook : OwnStatus {
-  Claimed claimed;
+// The same where polls are joined: `what` was asked for.
+template <class C>
+KOJAK_INLINED inline void leave_polled(C& call, const Request* request, const PollMember& what) {
+  if constexpr (C::kOn) {
+    if (joins_polls() && poll_joins(call, what)) return;
+    leave_tested(call, request);
+  }
+}
 
+// One request that is tested: whether there is one at all.
+struct TestedOne {
+  Claimed claimed;
+  bool none = false;
+  void claim(MPI_Request handle) {
+    claimed = claim_one(handle);
+    none = is_gone(handle);
+  }
+  bool is_idle() const {
+    const Request* const request = still(claimed);
+    return none || (request != nullptr && !request->active);
+  }
+  template <class A>
+  bool found_nothing(const A& a, int result) const {
+    return result == MPI_SUCCESS && (*a.flag == 0 || is_idle());
+  }
+  template <class A>
+  PollMember asked(const A&, RegionId region) const {
+    return asks_for(still(claimed), region);
+  }
+};
+
+// Wait and Test of one request.
+struct CompleteOneHook : OwnStatus, TestedOne {
   template <class A>
   KOJAK_INLINED void before(A& a) {
-    claimed = claim_one(*a.request);
+    claim(*a.request);
     if (needs_status(claimed.request)) substitute(a);
   }
   template <class A, class C>
@@ -215,15 +245,27 @@ struct CompleteOneHook : OwnStatus {
     bool done = result == MPI_SUCCESS;
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     if (done) {
+      const PollMember what = idle(a, call);
       call.apart([&](C& c) { completed(still(claimed), a.status, *a.request, c); });
-      if constexpr (C::kOn) call.leave();
+      if constexpr (C::kOn) {
+        if (what.kind != PollKind{} && idle_joins(call, what)) return;
+        call.leave();
+      }
     } else if (result != MPI_SUCCESS) [[unlikely]] {
       call.apart([&](C& c) { on_own_stack([&] { failed(a, result, c); }); });
       if constexpr (C::kOn) call.leave();
     } else {
       unclaim_one(claimed);
-      leave_tested(call, still(claimed));
+      if constexpr (C::kOn) leave_polled(call, still(claimed), asked(a, call.region));
     }
+  }
+  // What a test that had nothing to ask for counts as, if a series is open.
+  template <class A, class C>
+  PollMember idle(const A& a, const C& call) const {
+    if constexpr (C::kOn && requires { a.flag; }) {
+      if (call.r.polling != nullptr && is_idle()) return asked(a, call.region);
+    }
+    return {};
   }
   template <class A, class C>
   [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
@@ -238,23 +280,30 @@ struct CompleteOneHook : OwnStatus {
 template <>
 struct Hook<args::Wait> : CompleteOneHook {};
 template <>
-struct Hook<args::Test> : CompleteOneHook {};
+struct Hook<args::Test> : CompleteOneHook {
+  static constexpr bool kPolls = true;
+};
 
 // Leaves the request in place: reports its completion once.
 template <>
-struct Hook<args::RequestGetStatus> : OwnStatus {
-  Claimed claimed;
+struct Hook<args::RequestGetStatus> : OwnStatus, TestedOne {
+  static constexpr bool kPolls = true;
 
   void before(args::RequestGetStatus& a) {
-    claimed = claim_one(a.request);
+    claim(a.request);
     unclaim_one(claimed);
     if (needs_status(claimed.request)) substitute(a);
   }
   template <class C>
   void after(const args::RequestGetStatus& a, int result, C& call) {
     Request* const request = still(claimed);
-    if (result == MPI_SUCCESS && *a.flag == 0) return leave_tested(call, request);
-    if (result == MPI_SUCCESS && request != nullptr && request->active && !request->reported) {
+    if constexpr (C::kOn) {
+      const bool nothing = result == MPI_SUCCESS && *a.flag == 0;
+      if (nothing) return leave_polled(call, request, asked(a, call.region));
+      if (found_nothing(a, result) && idle_joins(call, asked(a, call.region))) return;
+    }
+    if (result == MPI_SUCCESS && *a.flag != 0 && request != nullptr && request->active &&
+        !request->reported) {
       report(*request, a.status, call);
       request->reported = true;
     }
@@ -284,16 +333,47 @@ struct ArrayHook {
       call.leave();
     }
   }
-  // The end of the call: `found` nothing, so it only tested; or something.
-  template <class C>
-  void end(bool found, C& call) {
-    if (found) {
-      if constexpr (C::kOn) call.leave();
-    } else if constexpr (C::kOn) {
-      const bool any = array->find_pending(1, false) != 0;
-      leave_tested(call, any ? still(array->pending[0].claimed) : nullptr);
+  const Request* first_pending() const {
+    return array->find_pending(1, false) != 0 ? still(array->pending[0].claimed) : nullptr;
+  }
+  template <class A>
+  PollMember asked(const A&, RegionId region) const {
+    if (array == nullptr) return asks(PollKind::kRequest, region);
+    PollMember what = asks_for(first_pending(), region);
+    what.requests = static_cast<std::uint32_t>(array->count);
+    return what;
+  }
+  // The end of the call: `found` nothing, so it only tested; or something. Or it had nothing to ask
+  // for, and counts as `idle` if a series is open.
+  template <class A, class C>
+  void end(bool found, const A& a, C& call, const PollMember& idle = {}) {
+    if constexpr (C::kOn) {
+      if (!found) {
+        leave_polled(call, first_pending(), asked(a, call.region));
+      } else if (idle.kind == PollKind{} || !idle_joins(call, idle)) {
+        call.leave();
+      }
     }
     end_array_call(*array);
+  }
+  template <class A>
+  bool found_nothing(const A& a, int result) const {
+    if (result != MPI_SUCCESS || array == nullptr) return false;
+    if constexpr (requires { a.outcount; }) {
+      return *a.outcount == MPI_UNDEFINED || *a.outcount == 0;
+    } else if constexpr (requires { a.flag; }) {
+      if (*a.flag == 0) return true;
+      if constexpr (requires { a.index; }) return *a.index == MPI_UNDEFINED;
+      return first_pending() == nullptr;
+    }
+    return false;
+  }
+  template <class A, class C>
+  PollMember idle(const A& a, int result, const C& call) const {
+    if constexpr (C::kOn) {
+      if (call.r.polling != nullptr && found_nothing(a, result)) return asked(a, call.region);
+    }
+    return {};
   }
   // In a call that failed each request's own status tells what became of it.
   template <class C>
@@ -356,9 +436,10 @@ struct CompleteAllHook : ArrayHook {
     bool done = true;
     if constexpr (requires { a.flag; }) done = *a.flag != 0;
     const bool statuses = a.array_of_statuses != MPI_STATUSES_IGNORE;
+    const PollMember nothing_left = idle(a, result, call);
     for (int i = 0; done && i < a.count; ++i)
       complete(i, a.array_of_requests, statuses ? &a.array_of_statuses[i] : nullptr, call);
-    end(done, call);
+    end(done, a, call, nothing_left);
   }
   template <class A, class C>
   [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
@@ -374,7 +455,9 @@ struct CompleteAllHook : ArrayHook {
 template <>
 struct Hook<args::Waitall> : CompleteAllHook {};
 template <>
-struct Hook<args::Testall> : CompleteAllHook {};
+struct Hook<args::Testall> : CompleteAllHook {
+  static constexpr bool kPolls = true;
+};
 
 // Waitany, Testany.
 struct CompleteAnyHook : ArrayHook, OwnStatus {
@@ -392,7 +475,7 @@ struct CompleteAnyHook : ArrayHook, OwnStatus {
     if constexpr (requires { a.flag; }) done = *a.flag != 0;
     const bool one = done && *a.index != MPI_UNDEFINED;
     if (one) complete(*a.index, a.array_of_requests, a.status, call);
-    end(done, call);
+    end(done, a, call, one ? PollMember{} : idle(a, result, call));
   }
   // The error is that of the one whose handle is gone.
   template <class A, class C>
@@ -412,7 +495,9 @@ struct CompleteAnyHook : ArrayHook, OwnStatus {
 template <>
 struct Hook<args::Waitany> : CompleteAnyHook {};
 template <>
-struct Hook<args::Testany> : CompleteAnyHook {};
+struct Hook<args::Testany> : CompleteAnyHook {
+  static constexpr bool kPolls = true;
+};
 
 // Waitsome, Testsome: statuses are in the order of the indices.
 struct CompleteSomeHook : ArrayHook {
@@ -432,7 +517,7 @@ struct CompleteSomeHook : ArrayHook {
       complete(a.array_of_indices[i], a.array_of_requests,
                statuses ? &a.array_of_statuses[i] : nullptr, call);
     }
-    end(count != 0, call);
+    end(count != 0, a, call);
   }
   template <class A, class C>
   [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
@@ -449,7 +534,9 @@ struct CompleteSomeHook : ArrayHook {
 template <>
 struct Hook<args::Waitsome> : CompleteSomeHook {};
 template <>
-struct Hook<args::Testsome> : CompleteSomeHook {};
+struct Hook<args::Testsome> : CompleteSomeHook {
+  static constexpr bool kPolls = true;
+};
 
 // Request_get_status_any, _all, _some: what is found complete is reported once, and stays.
 struct StatusOfSomeHook : ArrayHook, OwnStatus {
@@ -493,7 +580,7 @@ struct StatusOfSomeHook : ArrayHook, OwnStatus {
         for (int i = 0; found != 0 && i < a.count; ++i) tell(i, status_at(a, i), call);
       }
     }
-    end(found != 0, call);
+    end(found != 0, a, call);
   }
   // It leaves all requests where they are.
   template <class A, class C>
@@ -507,11 +594,17 @@ struct StatusOfSomeHook : ArrayHook, OwnStatus {
   }
 };
 template <>
-struct Hook<args::RequestGetStatusAny> : StatusOfSomeHook {};
+struct Hook<args::RequestGetStatusAny> : StatusOfSomeHook {
+  static constexpr bool kPolls = true;
+};
 template <>
-struct Hook<args::RequestGetStatusAll> : StatusOfSomeHook {};
+struct Hook<args::RequestGetStatusAll> : StatusOfSomeHook {
+  static constexpr bool kPolls = true;
+};
 template <>
-struct Hook<args::RequestGetStatusSome> : StatusOfSomeHook {};
+struct Hook<args::RequestGetStatusSome> : StatusOfSomeHook {
+  static constexpr bool kPolls = true;
+};
 
 // The handle is free for others as soon as PMPI has it, so the entry goes first.
 template <>

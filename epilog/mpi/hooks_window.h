@@ -8,6 +8,7 @@
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/other_world.h"
+#include "epilog/mpi/polls.h"
 
 namespace kojak::measure {
 
@@ -234,7 +235,30 @@ struct Hook<args::WinPost> : BeginEpochHook<ExposureSide> {};
 template <>
 struct Hook<args::WinWait> : EndEpochHook<ExposureSide> {};
 template <>
-struct Hook<args::WinTest> : EndEpochHook<ExposureSide> {};
+struct Hook<args::WinTest> : EndEpochHook<ExposureSide> {
+  static constexpr bool kPolls = true;
+
+  bool found_nothing(const args::WinTest& a, int result) const {
+    return result == MPI_SUCCESS && *a.flag == 0;
+  }
+  PollMember asked(const args::WinTest& a, RegionId region) const {
+    PollMember what = asks(PollKind::kExposure, region);
+    if (const Window* window = remembered_window<find_window>(the_recorder, a.win))
+      what.window = window->id;
+    return what;
+  }
+  template <class C>
+  void after(const args::WinTest& a, int result, C& call) {
+    if constexpr (C::kOn) {
+      if (found_nothing(a, result) && joins_polls()) {
+        Window* const window = cached_window(the_recorder, a.win);
+        if (window != nullptr && !use_in_poll(call, *window)) return call.leave();
+        if (poll_joins(call, asked(a, call.region))) return;
+      }
+    }
+    EndEpochHook<ExposureSide>::after(a, result, call);
+  }
+};
 
 // Passive target; ranks are of the window.
 struct LockHook {

@@ -61,6 +61,7 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
   }
   call.measured = true;
   call.blocks = blocks;
+  r.polls_go_on = false;
   r.frame = &call.frame;
   call.recorded = (the_session.functions.load(std::memory_order_relaxed) & group) != 0 &&
                   ready(r, function, caller, &call.frame, call.region);

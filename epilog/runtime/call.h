@@ -121,6 +121,11 @@ struct Recording {
   }
 };
 
+// The ticks of record_time().
+constexpr Ticks ticks_of(Seconds time) {
+  return std::bit_cast<Ticks>(time.value);
+}
+
 // A byte count that may not fit into its field: then the true one stands before the event.
 KOJAK_INLINED inline Bytes bytes_field(Recording& call, std::uint8_t kind, std::uint64_t bytes) {
   if (bytes < kAbsent) [[likely]]
@@ -159,27 +164,32 @@ inline bool passes_through(Recorder& r, unsigned function, const void* caller) {
   return true;
 }
 
-// Room for a call, and the name that its region has here: that of its call site.
-KOJAK_INLINED inline bool ready(Recorder& r, unsigned function, const void* caller,
-                                const void* frame, RegionId& region) {
+// The name that a call's region has here: that of its call site.
+KOJAK_INLINED inline bool find_region(Recorder& r, unsigned function, const void* caller,
+                                      const void* frame, RegionId& region) {
   if (const CodeSlot* sites = r.sites) [[likely]] {
     const std::uint64_t key = site_key(function, caller);
     const CodeSlot& slot = sites[code_slot(key)];
     if (slot.key == key) [[likely]] {
       region = slot.id;
-    } else {
-      region = define_site(r, function, caller, frame);
-      if (region == absent<RegionId>()) return false;
+      return true;
     }
-  } else {
-    region = region_of(function);
-    const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
-    if (!defined()) [[unlikely]] {
-      define_region(r, function);
-      if (!defined()) return false;
-    }
+    region = define_site(r, function, caller, frame);
+    return region != absent<RegionId>();
   }
+  region = region_of(function);
+  const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
+  if (defined()) [[likely]]
+    return true;
+  define_region(r, function);
+  return defined();
+}
+KOJAK_INLINED inline bool has_room(Recorder& r) {
   return r.cursor <= r.limit.load(std::memory_order_relaxed) || make_room(r);
+}
+KOJAK_INLINED inline bool ready(Recorder& r, unsigned function, const void* caller,
+                                const void* frame, RegionId& region) {
+  return find_region(r, function, caller, frame, region) && has_room(r);
 }
 
 // A call of a function without a hook: what stands around it is the same for all of them, and not

@@ -101,6 +101,13 @@ bool parse_switch(const char* text, bool& value) {
   return true;
 }
 
+bool parse_polls(const char* text, PollRecording& polls) {
+  if (std::strcmp(text, "join") == 0) return polls = PollRecording::kJoin, true;
+  if (std::strcmp(text, "all") == 0) return polls = PollRecording::kAll, true;
+  if (std::strcmp(text, "off") == 0) return polls = PollRecording::kOff, true;
+  return false;
+}
+
 bool parse_test_clock(const char* text, Config& config) {
   if (!is_digit(*text)) return false;
   char* end = nullptr;
@@ -246,6 +253,7 @@ Config read_config() {
   setting("ELG_METRICS", [&](const char* text) { return config.metrics = text, true; });
   setting("ELG_PAPI", [&](const char* text) { return config.papi = text, true; });
   setting("ELG_RECORD", [&](const char* text) { return parse_switch(text, config.record); });
+  setting("ELG_POLLS", [&](const char* text) { return parse_polls(text, config.polls); });
   setting("ELG_OPENMP", [&](const char* text) { return parse_switch(text, config.openmp); });
   setting("ELG_KEEP", [&](const char* text) { return parse_switch(text, config.keep); });
   setting("ELG_VERBOSE", [&](const char* text) { return parse_switch(text, config.verbose); });

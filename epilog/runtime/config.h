@@ -26,6 +26,9 @@ inline constexpr unsigned kMostCallers = 16;
 // A process may not write less than this (ELG_MAX_SIZE): its head and some calls.
 inline constexpr std::size_t kLeastTotal = 256 * 1024;
 
+// ELG_POLLS.
+enum class PollRecording : std::uint8_t { kOff, kAll, kJoin };
+
 struct Config {
   const char* directory = nullptr;  // null: made from the program's name
   std::size_t buffer_size = 512 * 1024;
@@ -38,6 +41,7 @@ struct Config {
   const char* papi = nullptr;       // file of PAPI's library
   std::uint64_t sample = 0;         // nanoseconds of processor time between samples, or 0
   bool record = true;
+  PollRecording polls = PollRecording::kOff;
   bool openmp = true;  // constructs of OpenMP are recorded
   bool keep = true;    // beyond the death of the process
   bool verbose = false;

@@ -18,6 +18,7 @@
 #include "epilog/runtime/metrics.h"
 #include "epilog/runtime/open_regions.h"
 #include "epilog/runtime/own_stack.h"
+#include "epilog/runtime/polling.h"
 #include "epilog/runtime/processor.h"
 #include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/run_properties.h"
@@ -288,6 +289,7 @@ void detach(Recorder& r) {
   r.processor_due = kNever;
   r.note = &no_note;
   r.metrics = nullptr;
+  r.polling = nullptr;
   r.trace = nullptr;
   r.state = nullptr;
   r.lost = nullptr;
@@ -551,8 +553,10 @@ bool open_trace(Recorder& r) {
 void close_trace(LocalTrace& trace, Ticks t) {
   Session& s = the_session;
   Recorder& r = *trace.recorder;
+  if (r.polling != nullptr) end_polls(r, PollEnd::kOtherCall);
   end_sampling(trace);
   if (!s.stopped) {
+    write_poll_sites(r);
     settle_note(r);
     note_log_changes(r, trace);
     t = later(t, r.last);
@@ -573,6 +577,7 @@ void close_trace(LocalTrace& trace, Ticks t) {
   if (!shares && (!s.stopped || s.limit_reached)) write_out(trace, true);
   const std::uint32_t state = shares ? LocalBufferHeader::kClosed : finish_files(trace);
   drop_buffer(trace.memory, trace.size, trace.small, state);
+  drop_polls(trace);
   detach(r);
   close_code_table(trace);
   const BookkeepingLock memory;
@@ -594,6 +599,10 @@ namespace {
 bool make_room_here(Recorder& r) {
   if (r.trace == nullptr && !open_trace(r)) return false;
   LocalTrace& trace = *r.trace;
+  if (r.polling != nullptr) {
+    end_polls(r,
+              trace.log_serial != the_session.log_serial ? PollEnd::kLogOff : PollEnd::kOtherCall);
+  }
   std::byte* const limit = trace.hard_limit - kCallRoom;
   r.limit.store(limit, std::memory_order_relaxed);
   write_samples(r);
@@ -629,8 +638,10 @@ bool make_room(Recorder& r) {
 }
 
 bool make_room_for(Recorder& r, std::size_t bytes) {
-  if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return false;
   const auto fits = [&] { return r.cursor + bytes <= r.trace->hard_limit - kCallRoom; };
+  // Definitions do not end a series of polls.
+  if (r.limit.load(std::memory_order_relaxed) == polling_limit() && fits()) return true;
+  if (r.cursor > r.limit.load(std::memory_order_relaxed) && !make_room(r)) return false;
   const auto make = [&] {
     while (!fits() && grow(*r.trace)) {
     }
@@ -644,6 +655,7 @@ bool flush_with_record(Recorder& r, Ticks begin) {
   publish(r, put(r, put_now(r, r.cursor), EnterTracing{r.lid, record_time(begin)}));
   if (!write_out(trace)) return false;
   trace.in_flush = true;
+  write_poll_sites(r);
   // From a region of the program: another thread may be in MPI, and nothing is locked unless
   // several may.
   const bool apart = the_open_regions.ours != nullptr && !the_session.multi_threaded;
@@ -749,6 +761,7 @@ void enter_open_calls(Recorder& r) {
     all = all && (trace == CallFrame::Trace::kNothing || trace == CallFrame::Trace::kHoldsCalls);
   }
   if (all) return;
+  if (r.polling != nullptr) interrupt_polls(r, true);
   on_own_stack([&r] {
     for (std::uint32_t i = 0; i < r.outer_calls; ++i) enter_now(r, *r.outer[i], 1u << i);
     put_noted_call(r);

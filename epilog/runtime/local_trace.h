@@ -23,6 +23,7 @@ namespace kojak::measure {
 
 struct CodeTable;
 struct OpenRegions;
+struct Polling;
 struct Sampler;
 
 struct LocalTrace {
@@ -44,6 +45,7 @@ struct LocalTrace {
   CodeTable* code = nullptr;    // places in the program (code.h)
   OpenRegions* open = nullptr;  // the thread's (open_regions.h)
   Sampler* sampler = nullptr;   // of what the thread computes, if that was asked for
+  Polling* polling = nullptr;   // if it has polled
   HashMap<bool> defined;        // objects, for the 65th thread and later ones
   std::uint64_t regions[kFunctionWords] = {};
   bool log_off_open = false;  // a LOG_OFF has no LOG_ON yet

@@ -1,7 +1,8 @@
 #include "epilog/runtime/memory.h"
 
-#include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <bit>
@@ -29,7 +30,7 @@ class Lock {
  public:
   Lock() {
     for (int spins = 0; taken.test_and_set(std::memory_order_acquire); ++spins) {
-      if (spins > 100) sched_yield();
+      if (spins > 100) syscall(SYS_sched_yield);
     }
   }
   ~Lock() { taken.clear(std::memory_order_release); }

@@ -6,6 +6,7 @@
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/metrics.h"
 #include "epilog/runtime/own_stack.h"
+#include "epilog/runtime/polling.h"
 #include "epilog/runtime/processor.h"
 #include "epilog/runtime/user_regions.h"
 
@@ -63,7 +64,8 @@ bool inside_mpi(Recorder& r) {
 bool has_room_in(Recorder& r) {
   if (r.cursor <= r.limit.load(std::memory_order_relaxed)) [[likely]]
     return true;
-  return make_room(r);
+  if (r.polling != nullptr) interrupt_polls(r);
+  return r.cursor <= r.limit.load(std::memory_order_relaxed) || make_room(r);
 }
 
 // The time of a record: not before the newest one, which making room may have written.

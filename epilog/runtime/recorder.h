@@ -22,6 +22,7 @@ namespace kojak::measure {
 struct LocalTrace;
 struct Metrics;
 struct PathSlot;
+struct Polling;
 
 // Lies on the stack of the outermost MPI call of a thread, or of what else of ours writes records:
 // a signal handler may come meanwhile.
@@ -107,6 +108,7 @@ struct alignas(64) Recorder {
   LocationId lid;
   std::uint32_t outer_calls;  // how many calls are open around the innermost one
   bool open_region;           // of the innermost call; its ENTER is written, its exit is not
+  bool polls_go_on;           // no call but polls was recorded since a series was interrupted
   std::uintptr_t window_key;  // the window used last, and what tells that it is still the same
   void* window;
   std::uint64_t window_serial;
@@ -121,6 +123,7 @@ struct alignas(64) Recorder {
   const PathSlot* paths;  // of calls, where their callers are followed, or null
   LocalBufferNote* note;  // of the open call
   Metrics* metrics;       // counters that are read, or null (metrics.h)
+  Polling* polling;       // the series of polls that is open, or null (polling.h)
   std::byte* lost;        // once the disk was full: where the number of lost calls stands
   LocalTrace* trace;
   compact::State* state;  // what the next records are compared with

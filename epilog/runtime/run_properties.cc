@@ -9,6 +9,7 @@
 
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/polling.h"
 #include "epilog/runtime/processor.h"
 
 namespace kojak::measure {
@@ -120,6 +121,8 @@ void define_run_properties(Recorder& r) {
     define_property(r, key, value);
   }
   define_processors(r);
+  if (the_session.config.polls == PollRecording::kJoin)
+    define_property(r, run_property::kPauses, pauses_are_seen ? "seen" : "unseen");
 }
 
 }  // namespace kojak::measure

@@ -11,11 +11,11 @@
 // interrupt it anywhere, and need not come back. What it notes lies in memory that outlives the
 // process (sample_memory.h). It runs on the stack that the thread is on (sample_stacks.h says where
 // there is no room), and follows it with the unwinder that call paths use, where the C library lets
-// that look up code without a lock (glibc 2.35); elsewhere it notes the place alone. A sample stands
-// for as many intervals as have passed; what does not fit between two records is thinned evenly.
-// Timers end with their threads, with the session, with exec, and are not in the child of a fork.
-// Only calls that no handler may interrupt (a sleep, poll) can end early, if the timer ends in the
-// microsecond in which the thread goes to sleep there.
+// that look up code without a lock (glibc 2.35); elsewhere it notes the place alone. A sample
+// stands for as many intervals as have passed; what does not fit between two records is thinned
+// evenly. Timers end with their threads, with the session, with exec, and are not in the child of a
+// fork. Only calls that no handler may interrupt (a sleep, poll) can end early, if the timer ends
+// in the microsecond in which the thread goes to sleep there.
 //
 // Called by the owning thread; end_sampling() also by the one that ends the session. Nothing fails:
 // what cannot be had is said once.

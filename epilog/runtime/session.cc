@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -21,6 +21,7 @@
 #include "epilog/runtime/metrics.h"
 #include "epilog/runtime/open_regions.h"
 #include "epilog/runtime/own_stack.h"
+#include "epilog/runtime/polling.h"
 #include "epilog/runtime/processor.h"
 #include "epilog/runtime/run_file.h"
 #include "epilog/runtime/sampler.h"
@@ -129,7 +130,7 @@ __attribute__((format(printf, 1, 0))) void say_line(const char* format, va_list 
 
 void BookkeepingLock::lock() {
   for (int spins = 0; bookkeeping_taken.test_and_set(std::memory_order_acquire); ++spins) {
-    if (spins > 100) sched_yield();
+    if (spins > 100) syscall(SYS_sched_yield);
   }
 }
 void BookkeepingLock::unlock() {
@@ -176,6 +177,7 @@ void start_recording() {
   if (s.config.call_path > 1 && !prepare_call_paths()) s.config.call_path = 1;
   prepare_interrupted_paths();
   prepare_processor_notes();
+  prepare_polls();
   prepare_sampling();
   if (s.config.filter != nullptr) read_filter(s.config.filter);
   s.paused = !s.config.record;
@@ -234,6 +236,7 @@ namespace {
 
 void pause_here(Recorder& r) {
   Session& s = the_session;
+  if (r.polling != nullptr) end_polls(r, PollEnd::kLogOff);
   if (r.trace != nullptr && s.started && !s.stopped) write_samples(r);
   const Ticks now = ticks();
   {
@@ -281,6 +284,7 @@ void resume_recording(Recorder& r) {
 }
 void flush_now(Recorder& r) {
   if (the_session.functions.load(std::memory_order_relaxed) == 0) return;
+  if (r.polling != nullptr) interrupt_polls(r);
   if (r.trace != nullptr) on_own_stack([&] { flush_with_record(r, ticks()); });
 }
 

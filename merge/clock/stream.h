@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "merge/clock/correct_clocks.h"
+#include "merge/clock/series_on_the_way.h"
 #include "merge/complete/placement.h"
 #include "merge/input/local_input.h"
 
@@ -73,6 +74,8 @@ struct alignas(64) Stream {
   // in `stack`, and what they complete.
   std::vector<std::pair<std::size_t, std::uint64_t>> quiets;
   std::size_t callers_in_call = 0;  // of a whole-call record
+  double entered = 0;               // time of the last ENTER or ENTER_CS
+  SeriesOnTheWay polls;
   std::optional<ControlledCursor> controlled;
   double controlled_base = 0;
   double linear = 0;  // time of the current event without `controlled`
@@ -175,6 +178,17 @@ struct alignas(64) Stream {
       }
     }
   }
+  // Whether the next event is of this type; it is near the current one.
+  bool next_is(RecordType wanted) {
+    const std::byte* const p = next_event();
+    return p != nullptr && p[1] == std::byte{static_cast<std::uint8_t>(wanted)};
+  }
+  // Passes the next event, and what stands before it, over.
+  void skip_next() {
+    if (const std::byte* const p = next_event()) {
+      input.set_position(p + 2 + static_cast<std::uint8_t>(p[0]));
+    }
+  }
   // The corrected time, which never goes back.
   [[gnu::always_inline]] double corrected(double recorded) {
     double t = clock(recorded);
@@ -187,6 +201,19 @@ struct alignas(64) Stream {
 
  private:
   static constexpr double kForever = 1e18;
+  // The record of the next event, if it and what stands before it are visible.
+  const std::byte* next_event() const {
+    const std::byte* p = input.position();
+    const std::byte* const end = p + input.available();
+    while (end - p >= 2) {
+      const std::ptrdiff_t size = 2 + static_cast<std::uint8_t>(p[0]);
+      if (end - p < size) break;
+      if (is_event(static_cast<std::uint8_t>(p[1]))) return p;
+      if (p[1] == std::byte{static_cast<std::uint8_t>(RecordType::kMetric)}) break;
+      p += size;
+    }
+    return nullptr;
+  }
   [[gnu::always_inline]] void move_time(const std::byte* p) {
     double t;
     std::memcpy(&t, p + 6, 8);

@@ -9,9 +9,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
+#include "epilog/format/event_loop.h"
 #include "merge/complete/epochs.h"
 #include "merge/define/definitions.h"
 #include "merge/define/linear_clock.h"
@@ -33,7 +35,8 @@ struct TraceFacts {
   double first_time = 0;           // recorded time of the first event
   std::uint64_t end = 0;           // offset behind the last whole record
   bool came_to_end = false;        // its process called MPI_Finalize, or ended its trace in order
-  const char* aborted = nullptr;   // the function by which it ended all, MPI_Abort
+  std::map<std::uint32_t, PollSite> poll_sites;  // where it polls, as it numbers regions and sites
+  const char* aborted = nullptr;                 // the function by which it ended all, MPI_Abort
 };
 
 struct Survey {

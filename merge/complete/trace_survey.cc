@@ -154,6 +154,7 @@ void TraceSurvey::scan(LocalInput& input) {
           asked.define(placed);
           if (epochs != nullptr) names.define(placed, dialect_);
           if (record.type == type_of(RecordType::kMetric)) ++dialect_.metrics;
+          if (record.type == type_of(RecordType::kMpiPollSite)) note_poll_site(record);
           break;
         }
         case Step::kUnknown:
@@ -180,6 +181,13 @@ void TraceSurvey::scan(LocalInput& input) {
   unmatched = follower.unmatched();
   unknown_roles = follower.unknown_roles();
   read_.add(trace_.size - std::min(told, trace_.size));
+}
+
+// What it says of a place goes for all that was said before.
+void TraceSurvey::note_poll_site(const RawRecord& record) {
+  MpiPollSite site;
+  if (decode(record, dialect_, site) != nullptr) return;
+  facts.poll_sites[raw(site.rid)] = {raw(site.finds), raw(site.least)};
 }
 
 void TraceSurvey::note_locks(std::uint8_t type) {

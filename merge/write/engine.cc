@@ -7,6 +7,7 @@
 #include "merge/input/kway.h"
 #include "merge/write/classic.h"
 #include "merge/write/context_writer.h"
+#include "merge/write/poll_writer.h"
 
 namespace kojak::merge {
 namespace {
@@ -24,7 +25,8 @@ class Engine {
         placement_(ends_.placement()),
         grants_(in, events_, ends_),
         transfers_(in, events_, ends_, grants_, summary),
-        contexts_(in, events_, ends_) {
+        contexts_(in, events_, ends_),
+        polls_(in, events_, ends_) {
     for (const auto& process : in.survey.processes) {
       if (process) process->restart();
     }
@@ -138,6 +140,7 @@ class Engine {
       s.stack.insert(s.stack.end(), callers, kCaller);
     }
     s.stack.push_back(region);
+    s.entered = s.time;
     contexts_.entered(s, region);
   }
   void enter_call_site(Stream& s) {
@@ -151,7 +154,16 @@ class Engine {
     s.stack.insert(s.stack.end(), callers, kCaller);
     s.stack.push_back(site != kAbsent ? raw(in_.survey.definitions.call_sites[site].entered)
                                       : kAbsent);
+    s.entered = s.time;
     contexts_.entered(s, s.stack.back());
+  }
+  // A series of polls. The region of the call that ends it is open behind it.
+  void polls_begin(Stream& s) {
+    const auto opened = polls_.call_begins(s);
+    if (!opened) return;
+    s.stack.insert(s.stack.end(), opened->callers, kCaller);
+    s.stack.push_back(opened->region);
+    contexts_.entered(s, opened->region);
   }
   void sample(Stream& s) {
     LocalSample r;
@@ -245,6 +257,8 @@ class Engine {
     if (s.inside_call) {
       if (s.type == type_of(RecordType::kShmemRmaCall)) [[unlikely]] {
         contexts_.call_ends(s);
+      } else if (s.type == type_of(RecordType::kMpiPollCall)) [[unlikely]] {
+        polls_.call_ends(s);
       } else {
         transfers_.call_ends(s);
       }
@@ -271,6 +285,9 @@ class Engine {
       case RecordType::kMpiCall:
       case RecordType::kMpiTestCall:  // begins like MPI_CALL
         return transfers_.plain_call_begins(s);
+      case RecordType::kMpiPollCall:
+        polls_begin(s);
+        return !s.inside_call;
       default:
         rare_step(s);
         return true;
@@ -307,6 +324,12 @@ class Engine {
         return;
       case RecordType::kLocalSample:
         sample(s);
+        return;
+      case RecordType::kMpiPolled:
+        polls_.polled(s);
+        return;
+      case RecordType::kMpiPoll:
+        polls_.member(s);
         return;
       default:
         break;
@@ -427,6 +450,7 @@ class Engine {
   GrantWriter<Plain> grants_;
   TransferWriter<Plain> transfers_;
   ContextWriter<Plain> contexts_;
+  PollWriter<Plain> polls_;
   double last_time_ = 0;
   std::uint64_t done_ = 0;
 };

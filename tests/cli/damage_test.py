@@ -196,7 +196,7 @@ class OneTable(CommandTest):
         self.everywhere(native_trace(defined=[record(9, b"\0" * 5)]), 1, "bad definition", 3)
 
     def test_records_of_unknown_type(self):
-        self.everywhere(native_trace([record(199, b"?"), record(198)]), 2, "records of unknown type", 0)
+        self.everywhere(native_trace([record(216, b"?"), record(215)]), 2, "records of unknown type", 0)
 
     def test_processes_that_the_merge_lacked(self):
         self.everywhere(native_trace(missing=1), 1, "local trace missing when the run was merged", 3)

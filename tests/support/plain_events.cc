@@ -59,7 +59,7 @@ class Speller {
     if constexpr (std::is_same_v<T, LocationId>) {
       event_.lid = raw(value);
     } else if constexpr (std::is_same_v<T, Seconds>) {
-      event_.time = value.value;
+      if (name == "time") event_.time = value.value;
     } else if constexpr (std::is_same_v<T, Duration>) {
       // A length, which moves with the clock.
     } else {

@@ -232,7 +232,7 @@ LOCATION lid=0 pid=0
 LOCATION lid=1 pid=1
 NUM_EVENTS eventc=10
 ENTER lid=0 time=0 region=main
-UNKNOWN type=199 body=[1,2,3]
+UNKNOWN type=216 body=[1,2,3]
 UNKNOWN type=101 body=[0,0]
 EXIT lid=0 time=9
 )");

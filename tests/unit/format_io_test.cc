@@ -131,7 +131,7 @@ TEST(Reading, TheEndIsWhereTheDefinitionsSayItIs) {
     records_of(*reader, &how);
     return how == TraceReader::Next::kDamaged ? reader->error().reason : "";
   };
-  const std::byte zero{0}, event{199}, attribute{70};
+  const std::byte zero{0}, event{216}, attribute{70};
   EXPECT_EQ(end_of({}), "");
   EXPECT_EQ(end_of({zero, event}), "the trace has 305 events, but 1 more stand behind them");
   EXPECT_EQ(end_of({zero, zero}), kDefinitionsBehind);

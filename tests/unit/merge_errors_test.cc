@@ -525,8 +525,8 @@ TEST_F(MergeErrors, UnknownRecordsAreLeftOutAndCounted) {
   LocalRun strange(1);
   strange.add(0, R"(
 ENTER lid=0 time=0 region=main
-UNKNOWN type=199 body=[0,0,0,0,0,0,0,0,0,0,0,0]
-UNKNOWN type=199 body=[1,2]
+UNKNOWN type=216 body=[0,0,0,0,0,0,0,0,0,0,0,0]
+UNKNOWN type=216 body=[1,2]
 MPI_RMA_CALL lid=0 time=3 exit=3.5 region=MPI_Put dlid=7 wid=0 rmaid=0 bytes=8 got=0 kind=1
 MPI_SEND lid=0 time=4 dlid=9 cid=0 tag=1 sent=8
 EXIT lid=0 time=5

@@ -39,6 +39,45 @@ TEST(NotedRecords, HaveTheirTimesInSeconds) {
   EXPECT_EQ(std::memcmp(noted.bytes, expected, noted.size), 0);
 }
 
+// A series of polls that was open: 6 ticks in calls are 3 s.
+TEST(NotedRecords, HaveTheLengthsOfASeriesInSeconds) {
+  MpiPoll poll{};
+  poll.lid = LocationId{3};
+  poll.kind = Byte{1};
+  poll.count = Count64{4};
+  MpiPollCall call{};
+  call.lid = LocationId{3};
+  call.count = Count64{9};
+  call.ran = Count64{700};
+  call.kind = Byte{1};
+  const auto fill = [&](auto time, auto length) {
+    poll.time = time(1010);
+    poll.first_enter = time(1002);
+    poll.last_enter = time(1008);
+    call.time = time(1000);
+    call.exit = time(1010);
+    call.called = length(6);
+    call.paused = length(3);
+    call.asleep = length(2);
+    call.rest = length(1);
+    call.least = length(0);
+    call.last_enter = time(1009);
+  };
+  const auto written = [&](std::byte* to) {
+    return compact::encode_verbatim(call, compact::encode_verbatim(poll, to));
+  };
+  LocalBufferNote note{};
+  fill(compact::stamp, compact::stamp_length);
+  note.size = static_cast<std::uint64_t>(written(note.records) - note.records);
+  std::byte expected[LocalBufferNote::kRoom];
+  fill([](std::uint64_t ticks) { return Seconds{static_cast<double>(ticks - 1000) / 2 + 2}; },
+       [](std::uint64_t ticks) { return Duration{static_cast<double>(ticks) / 2}; });
+  written(expected);
+  const NotedRecords noted(header_of_clock(), note);
+  ASSERT_EQ(noted.size, note.size);
+  EXPECT_EQ(std::memcmp(noted.bytes, expected, noted.size), 0);
+}
+
 // Half written, or changed by the program: nothing outside of it is touched.
 TEST(NotedRecords, OfADamagedNoteAreCopiedAsFarAsTheyGo) {
   LocalBufferNote note{};

@@ -1,0 +1,396 @@
+#include "epilog/runtime/polling.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/own_stack.h"
+
+namespace kojak::measure {
+
+// What finds something at one place in the program, for MPI_POLL_SITE.
+struct PollSite {
+  RegionId region{};
+  std::uint64_t finds = 0;
+  PollTicks least = ~PollTicks{0};
+  bool changed = false;
+};
+
+struct Polling {
+  PollSeries series;
+  std::uint32_t serial = 0;  // of the series; a pause that it did not outlast is none of it
+  bool has_parts = false;    // what begins now goes on what was written
+  bool has_reading = false;  // the following, at the end of a slice
+  std::uint64_t ran = 0, switches = 0;
+  PollSeries::Table* table = nullptr;
+  static constexpr std::size_t kSites = 16;
+  PollSite sites[kSites];
+  std::uint64_t metrics[2 * Metrics::kMost];  // at the first poll's enter, and the last one's exit
+  // Records that are written. Not on the caller's stack.
+  MpiPollCall call;
+  MpiPoll member;
+};
+
+constinit PollScale poll_scale;
+constinit bool pauses_are_seen = false;
+
+void prepare_polls() {
+  poll_scale = PollScale(ticks_per_second());
+}
+
+namespace {
+
+// A clock that is exact (the times of getrusage are those of the last tick), and how often the
+// thread has given its processor up.
+bool read_processor(std::uint64_t& ran, std::uint64_t& switches) {
+  timespec now;
+  rusage usage;
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return false;
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) return false;
+  ran = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+        static_cast<std::uint64_t>(now.tv_nsec);
+  switches = static_cast<std::uint64_t>(usage.ru_nvcsw);
+  return true;
+}
+
+// What the thread had since the end of the last slice, where that is known.
+PollReading read_slice(Polling& p) {
+  std::uint64_t ran = 0, switches = 0;
+  const bool good = read_processor(ran, switches);
+  PollReading reading;
+  if (good && p.has_reading) reading = {true, ran - p.ran, switches - p.switches};
+  p.has_reading = good;
+  p.ran = ran;
+  p.switches = switches;
+  return reading;
+}
+
+void fill(MpiPoll& to, const Recorder& r, const PolledMember& m, PollTicks begin) {
+  to.lid = r.lid;
+  to.time = record_time(begin);
+  to.kind = Byte{static_cast<std::uint8_t>(m.is.kind)};
+  to.rid = static_cast<RegionId>(m.is.site);
+  to.csid = absent<CallSiteId>();
+  to.count = Count64{m.count};
+  to.first_enter = record_time(m.first);
+  to.last_enter = record_time(m.last);
+  to.reqid = static_cast<RequestId>(m.is.request);
+  to.requests = Count{m.is.requests};
+  to.plid = PeerId{m.is.peer};
+  to.cid = CommId{m.is.comm};
+  to.tag = Tag{m.is.tag};
+  to.wid = WindowId{m.is.window};
+  to.tlid = PeerId{m.is.target};
+  to.disp = kUnknown64;
+  to.bytes = Byte{m.is.bytes};
+  to.value = Count64{m.is.value};
+  to.other = Count64{m.is.other};
+}
+
+// What the series has had so far.
+void fill(Polling& p, const Recorder& r, const PolledMember& first, unsigned members, PollEnd why,
+          RegionId found) {
+  MpiPollCall& to = p.call;
+  const MpiPoll& member = p.member;
+  const PollSums& s = p.series.sums();
+  const auto length = [](PollTicks ticks) { return compact::stamp_length(ticks); };
+  fill(p.member, r, first, s.begin);
+  to.lid = r.lid;
+  to.time = record_time(s.begin);
+  to.exit = record_time(s.end);
+  to.rid = member.rid;
+  to.found = found;
+  to.count = Count64{s.polls};
+  to.called = length(s.called);
+  to.paused = length(s.pauses.length);
+  to.asleep = length(s.pauses.asleep);
+  to.rest = length(s.rest);
+  to.least = length(s.least != ~PollTicks{0} ? s.least : 0);
+  to.ran = s.read.known ? Count64{s.read.ran} : kUnknown64;
+  to.switches = Count{static_cast<std::uint32_t>(s.read.switches)};
+  to.judged = Byte{static_cast<std::uint8_t>(s.is)};
+  to.end = Byte{static_cast<std::uint8_t>(why)};
+  to.flags = Flags{p.has_parts ? kPollGoesOn : std::uint8_t{0}};
+  to.members = Byte{static_cast<std::uint8_t>(members)};
+  to.kind = member.kind;
+  to.polls = member.count;
+  to.last_enter = member.last_enter;
+  to.reqid = member.reqid;
+  to.requests = member.requests;
+  to.plid = member.plid;
+  to.cid = member.cid;
+  to.tag = member.tag;
+  to.wid = member.wid;
+  to.tlid = member.tlid;
+  to.disp = member.disp;
+  to.bytes = member.bytes;
+  to.value = member.value;
+  to.other = member.other;
+}
+
+// Members in the order of their first polls, the others last: f(member) for each, and the first one
+// once more.
+template <class F>
+const PolledMember* for_each_member(const PollSeries& series, unsigned& count, F&& f) {
+  const PolledMember* first = nullptr;
+  count = 0;
+  const auto take = [&](const PolledMember& m) {
+    if (m.count == 0) return;
+    if (count++ == 0) {
+      first = &m;
+    } else {
+      f(m);
+    }
+  };
+  for (std::uint32_t i = 0; i < series.member_count(); ++i) take(series.member(i));
+  take(series.others());
+  return first;
+}
+
+std::byte* put_values_of(const Recorder& r, const Polling& p, std::byte* to) {
+  if (r.metrics == nullptr) return to;
+  return put_values(r, p.metrics, 2 * r.metrics->count, to);
+}
+
+void note_site(Polling& p, RegionId region, PollTicks least, std::uint64_t finds) {
+  for (PollSite& site : p.sites) {
+    if (site.region != region && site.region != RegionId{}) continue;
+    site.region = region;
+    site.finds += finds;
+    site.least = least_of(site.least, least);
+    site.changed = true;
+    return;
+  }
+}
+
+// Writes the series, or the part of one, that is settled. What does not fit is lost with the
+// recording.
+void write_series(Recorder& r, Polling& p, PollEnd why, RegionId found = absent<RegionId>()) {
+  const PollSums& sums = p.series.sums();
+  if (sums.polls == 0) return;
+  unsigned members = 0;
+  const PolledMember* const first = for_each_member(p.series, members, [&](const PolledMember& m) {
+    fill(p.member, r, m, sums.begin);
+    if (need_room(r, compact::kMaxItem)) publish(r, put(r, r.cursor, p.member));
+  });
+  fill(p, r, *first, members, why, found);
+  if (need_room(r, compact::kMaxItem + kMaxRecord)) {
+    publish(r, put(r, put_values_of(r, p, r.cursor), p.call));
+  }
+  note_site(p, p.call.rid, sums.least, 0);
+  p.has_parts = false;
+}
+
+// The series so far is what the process was in, if it dies now.
+void note_series(Recorder& r, Polling& p) {
+  LocalBufferNote& note = *r.note;
+  drop_note(note);
+  std::byte* to = note.records;
+  const std::byte* const limit = note.records + LocalBufferNote::kRoom - 2 * kMaxRecord;
+  unsigned members = 0, noted = 1;
+  const PolledMember* const first = for_each_member(p.series, members, [&](const PolledMember& m) {
+    if (to > limit) return;
+    fill(p.member, r, m, p.series.sums().begin);
+    to = put_noted(to, p.member);
+    ++noted;
+  });
+  if (first == nullptr) return;
+  fill(p, r, *first, noted, PollEnd::kProcessEnded, absent<RegionId>());
+  to = put_noted(to, p.call);
+  keep_note(note, static_cast<std::size_t>(to - note.records));
+}
+
+void give_limit_back(Recorder& r) {
+  std::byte* expected = polling_limit();
+  r.limit.compare_exchange_strong(expected, r.trace->hard_limit - kCallRoom,
+                                  std::memory_order_relaxed);
+}
+
+// Nothing is open any more: what is written now is the caller's.
+Polling& take_series(Recorder& r) {
+  Polling& p = *r.polling;
+  r.polling = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  give_limit_back(r);
+  drop_note(*r.note);
+  return p;
+}
+
+// The last slice of a series that ends with no find.
+void end_last_slice(Recorder& r, Polling& p) {
+  if (p.series.slice().polls == 0) return;
+  const bool own = &r == &the_recorder;
+  const PollReading reading = own && p.has_reading ? read_slice(p) : PollReading{};
+  if (p.series.end_slice(reading, poll_scale)) return;
+  write_series(r, p, PollEnd::kOtherClass);
+  p.series.turn(poll_scale);
+}
+
+void close_own_spill(Recorder& r) {
+  if (r.trace->spilled && !the_session.stopped) close_spill(r);
+}
+
+// Who called closes what this may have spilled.
+void end_here(Recorder& r, PollEnd why) {
+  Polling& p = take_series(r);
+  end_last_slice(r, p);
+  write_series(r, p, why);
+  p.series.close();
+}
+// The next poll goes on what was just written.
+void go_on(Recorder& r) {
+  r.trace->polling->has_parts = r.polls_go_on = true;
+}
+
+// The slice is full.
+void settle_slice(Recorder& r, Ticks exit) {
+  Polling& p = *r.polling;
+  if (!p.series.end_slice(read_slice(p), poll_scale)) {
+    write_series(r, p, PollEnd::kOtherClass);
+    p.series.turn(poll_scale);
+    if (r.trace->spilled) {  // the flush is later than what the series has had
+      take_series(r);
+      write_series(r, p, PollEnd::kOtherCall);
+      p.series.close();
+      go_on(r);
+      return close_own_spill(r);
+    }
+  }
+  if (p.series.wants_table()) {
+    if (p.table == nullptr) {
+      p.table = static_cast<PollSeries::Table*>(allocate(sizeof(PollSeries::Table)));
+    }
+    p.series.use(p.table);
+  }
+  note_series(r, p);
+  p.series.leave_out(ticks() - exit);
+}
+
+bool begin_series(Recorder& r, const PollMember& what, Ticks enter, Ticks exit) {
+  LocalTrace& trace = *r.trace;
+  if (trace.polling == nullptr) on_own_stack([&trace] { trace.polling = create<Polling>(); });
+  if (trace.polling == nullptr) return false;
+  Polling& p = *trace.polling;
+  // Somebody else's limit calls us.
+  std::byte* expected = trace.hard_limit - kCallRoom;
+  if (!r.limit.compare_exchange_strong(expected, polling_limit(), std::memory_order_relaxed)) {
+    return false;
+  }
+  p.has_parts = p.has_parts && r.polls_go_on;
+  p.has_reading = false;
+  ++p.serial;
+  if (r.metrics != nullptr) std::memcpy(p.metrics, r.metrics->values, sizeof p.metrics);
+  p.series.begin(what, enter, exit, poll_scale);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  r.polling = &p;
+  return true;
+}
+
+[[gnu::cold, gnu::noinline]] bool begin_polls(Recorder& r, const PollMember& what, Ticks enter,
+                                              Ticks exit) {
+  if (the_session.config.polls != PollRecording::kJoin || r.outer_calls != 0 || r.trace == nullptr)
+    return false;
+  return begin_series(r, what, enter, exit);
+}
+[[gnu::cold, gnu::noinline]] void full(Recorder& r, Ticks exit) {
+  on_own_stack([&] { settle_slice(r, exit); });
+}
+[[gnu::cold, gnu::noinline]] void keep_metrics(const Recorder& r, Polling& p) {
+  const std::uint32_t count = r.metrics->count;
+  std::memcpy(p.metrics + count, r.metrics->values + count, count * sizeof p.metrics[0]);
+}
+
+}  // namespace
+
+bool join_poll(Recorder& r, const PollMember& what, Ticks enter, Ticks exit) {
+  Polling* const p = r.polling;
+  if (p == nullptr) [[unlikely]]
+    return begin_polls(r, what, enter, exit);
+  if (r.metrics != nullptr) [[unlikely]]
+    keep_metrics(r, *p);
+  if (p->series.poll(what, enter, exit, poll_scale)) [[unlikely]]
+    full(r, exit);
+  return true;
+}
+
+// Mostly short, so not on a stack of our own, which would take longer than all else.
+bool settle_polls(Recorder& r, const PollMember& what, bool found, RegionId region, Ticks enter,
+                  Ticks exit) {
+  if (!found || !r.polling->series.asked_for(what)) {
+    end_here(r, PollEnd::kOtherCall);
+    if (found) go_on(r);
+    return false;
+  }
+  Polling& p = take_series(r);
+  const PollReading reading = p.has_reading ? read_slice(p) : PollReading{};
+  if (!p.series.end_slice_at(enter, exit, reading, poll_scale)) {
+    write_series(r, p, PollEnd::kOtherClass);
+    p.series.turn(poll_scale);
+  }
+  write_series(r, p, PollEnd::kFound, region);
+  p.series.close();
+  return true;
+}
+
+void count_find(Recorder& r, RegionId region) {
+  note_site(*r.trace->polling, region, ~PollTicks{0}, 1);
+}
+
+void end_polls(Recorder& r, PollEnd why) {
+  if (the_session.stopped) {
+    take_series(r).series.close();
+    return;
+  }
+  on_own_stack([&] {
+    end_here(r, why);
+    close_own_spill(r);
+  });
+}
+
+void interrupt_polls(Recorder& r, bool in_call) {
+  LocalTrace& trace = *r.trace;
+  const bool in_flush = trace.in_flush;
+  trace.in_flush = in_flush || in_call;
+  end_polls(r, PollEnd::kOtherCall);
+  trace.in_flush = in_flush;
+  go_on(r);
+}
+
+void write_poll_sites(Recorder& r) {
+  if (r.trace->polling == nullptr) return;
+  for (PollSite& site : r.trace->polling->sites) {
+    if (!site.changed || !need_room(r, kMaxRecord)) continue;
+    site.changed = false;
+    const Count64 least =
+        site.least == ~PollTicks{0} ? kUnknown64 : Count64{poll_scale.rounded_up_ns(site.least)};
+    publish(r, put(r, r.cursor, MpiPollSite{site.region, Count64{site.finds}, least}));
+  }
+}
+
+void drop_polls(LocalTrace& trace) {
+  Polling* const p = trace.polling;
+  trace.polling = nullptr;
+  trace.recorder->polling = nullptr;
+  if (p == nullptr) return;
+  if (p->table != nullptr) release(p->table, sizeof(PollSeries::Table));
+  destroy(p);
+}
+
+PauseMark::PauseMark() {
+  const Polling& p = *the_recorder.polling;
+  serial_ = p.serial;
+  last_ = p.series.last();
+  begin_ = ticks();
+}
+
+void PauseMark::end(std::uint64_t asked_ns, bool sleeps) const {
+  const Ticks end = ticks();
+  Polling* const p = the_recorder.polling;
+  // A signal handler may have polled, or ended the series.
+  if (p == nullptr || p->serial != serial_ || p->series.last() != last_) return;
+  p->series.pause(begin_, end, sleeps ? poll_scale.of_ns(asked_ns) : PollSeries::kNoSleep,
+                  poll_scale);
+}
+
+}  // namespace kojak::measure

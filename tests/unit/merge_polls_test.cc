@@ -1,0 +1,244 @@
+// Series of polls in a merge: what a whole series in one record becomes, which of those that are
+// even wait, and what happens to times and lengths.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/support/merge_runs.h"
+
+namespace kojak::test {
+namespace {
+
+// The merged events, as text.
+std::vector<std::string> events_of(const LocalRun& run) {
+  const auto text = trace_to_text(run.merged, "merged");
+  if (!text) throw std::runtime_error(text.error().message());
+  std::istringstream lines(*text);
+  std::vector<std::string> events;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" lid=") != std::string::npos && line.find(" time=") != std::string::npos) {
+      events.push_back(line);
+    }
+  }
+  return events;
+}
+// The value of a key in a line.
+std::string value(const std::string& line, const std::string& key) {
+  const std::size_t at = line.find(" " + key + "=");
+  if (at == std::string::npos) return "";
+  const std::size_t from = at + key.size() + 2;
+  return line.substr(from, line.find(' ', from) - from);
+}
+double number(const std::string& line, const std::string& key) {
+  return std::stod(value(line, key));
+}
+// "NAME time": what comes when.
+std::string flow(const std::vector<std::string>& events) {
+  std::string result;
+  for (const std::string& event : events) {
+    std::ostringstream time;
+    time << number(event, "time");
+    result += (result.empty() ? "" : ", ") + event.substr(0, event.find(' ')) + " " + time.str();
+  }
+  return result;
+}
+
+const std::string kRegions = R"(
+STRING strid=0 cntc=0 str="main"
+STRING strid=1 cntc=0 str="MPI_Test"
+STRING strid=2 cntc=0 str="MPI_Iprobe"
+REGION rid=7 rnid=0 fid=absent begln=absent endln=absent rdid=absent rtype=1
+REGION rid=8 rnid=1 fid=absent begln=absent endln=absent rdid=absent rtype=1
+REGION rid=9 rnid=2 fid=absent begln=absent endln=absent rdid=absent rtype=1
+)";
+
+// Polls from 1 to 3, of which 0.5 s are in the calls.
+std::string series(const std::string& more, int polls = 5) {
+  return "MPI_POLL_CALL lid=0 time=1 exit=3 rid=8 count=5 called=0.5 rest=1.5 kind=1 "
+         "last_enter=2.875 reqid=4 polls=" +
+         std::to_string(polls) + " " + more + "\n";
+}
+std::string alone(const std::string& inside) {
+  return kRegions + "ENTER lid=0 time=0 rid=7\n" + inside + "EXIT lid=0 time=4\n";
+}
+
+TEST(MergePolls, ASeriesThatWaitsIsOneInstance) {
+  LocalRun run(1);
+  run.add(0, alone("MPI_POLL lid=0 time=1 kind=2 rid=9 count=2 first_enter=1.5 last_enter=2.5 "
+                   "plid=0 tag=3\n" +
+                   series("judged=1 end=3 members=2", 3)));
+  run.merge();
+  const auto events = events_of(run);
+  EXPECT_EQ(flow(events), "ENTER 0, ENTER 1, MPI_POLLED 3, MPI_POLL 3, MPI_POLL 3, EXIT 3, EXIT 4");
+  const std::string& polled = events[2];
+  EXPECT_EQ(number(polled, "begin"), 1);
+  EXPECT_EQ(number(polled, "called"), 0.5);
+  EXPECT_EQ(number(polled, "rest"), 1.5);
+  EXPECT_EQ(value(polled, "judged"), "1");
+  EXPECT_EQ(value(polled, "end"), "3");
+  EXPECT_EQ(value(polled, "members"), "2");
+  // The first member is the one in the record; the others keep their order behind it.
+  EXPECT_EQ(value(events[3], "kind"), "1");
+  EXPECT_EQ(value(events[3], "count"), "3");
+  EXPECT_EQ(number(events[3], "first_enter"), 1);
+  EXPECT_EQ(number(events[3], "last_enter"), 2.875);
+  EXPECT_EQ(value(events[3], "reqid"), "4");
+  EXPECT_EQ(value(events[3], "rid"), value(events[1], "rid")) << "its region's merged number";
+  EXPECT_EQ(value(events[4], "kind"), "2");
+  EXPECT_EQ(number(events[4], "first_enter"), 1.5);
+  EXPECT_EQ(value(events[4], "plid"), "0");
+  EXPECT_NE(value(events[4], "rid"), value(events[3], "rid"));
+}
+
+// 0.5 s in the calls from 1 on: the exit stands at 1.5, and the rest is main's.
+TEST(MergePolls, ASeriesThatWorksIsAsLongAsItsCalls) {
+  LocalRun run(1);
+  run.add(0, alone(series("judged=3 end=3 members=1")));
+  run.merge();
+  const auto events = events_of(run);
+  EXPECT_EQ(flow(events), "ENTER 0, ENTER 1, MPI_POLLED 1.5, MPI_POLL 1.5, EXIT 1.5, EXIT 4");
+  EXPECT_EQ(value(events[2], "judged"), "3");
+  EXPECT_EQ(number(events[2], "rest"), 1.5);
+  EXPECT_EQ(number(events[3], "last_enter"), 2.875) << "when it was, whatever the instance";
+}
+
+std::string judged(std::uint64_t finds, std::uint64_t least, const std::string& length) {
+  LocalRun run(1);
+  run.add(0, alone(series("judged=2 end=3 members=1 least=" + length) +
+                   "MPI_POLL_SITE rid=8 finds=1 least=1\n"
+                   "MPI_POLL_SITE rid=8 finds=" +
+                   std::to_string(finds) + " least=" + std::to_string(least) + "\n"));
+  run.merge();
+  return value(events_of(run)[2], "judged");
+}
+// An event loop has ten finds; a round is the loop's up to 1.25 times its shortest one.
+TEST(MergePolls, WhatIsEvenWaitsInAnEventLoop) {
+  EXPECT_EQ(judged(10, 4000, "4e-6"), "1");
+  EXPECT_EQ(judged(9, 4000, "4e-6"), "3") << "one find too few";
+  EXPECT_EQ(judged(10, 4000, "5e-6"), "1") << "1.25 times 4000 ns";
+  EXPECT_EQ(judged(10, 4000, "5.001e-6"), "3");
+  EXPECT_EQ(judged(1000, ~std::uint64_t{0}, "4e-6"), "3") << "no round is known";
+}
+TEST(MergePolls, FindsOfAllThreadsMakeTheLoop) {
+  const auto trace = [](const std::string& lid, const std::string& finds) {
+    const std::string text = alone(series("judged=2 end=3 members=1 least=4e-6") +
+                                   "MPI_POLL_SITE rid=8 finds=" + finds + " least=4000\n");
+    std::string moved;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t at = line.find(" lid=0");
+      if (at != std::string::npos) line.replace(at, 6, " lid=" + lid);
+      moved += line + "\n";
+    }
+    return moved;
+  };
+  LocalRun run(1);
+  run.add(0, trace("0", "6"), 0);
+  run.add(0, trace("1", "4"), 1);
+  run.merge();
+  for (const std::string& event : events_of(run)) {
+    if (event.starts_with("MPI_POLLED")) {
+      EXPECT_EQ(value(event, "judged"), "1") << event;
+    }
+  }
+}
+
+// What is even and ends with a find is one instance with it if it waits, and two if it works.
+TEST(MergePolls, AnEvenSeriesAndItsFind) {
+  const auto events = [](const std::string& finds) {
+    LocalRun run(1);
+    run.add(0, alone(series("judged=2 end=1 members=1 least=4e-6 found=9") +
+                     "STRING strid=3 cntc=0 str=\"defined in between\"\n"
+                     "ENTER lid=0 time=3.25 rid=9\n"
+                     "MPI_PROBED lid=0 time=3.5 slid=0 cid=0 tag=3\n"
+                     "EXIT lid=0 time=3.5\n"
+                     "MPI_POLL_SITE rid=8 finds=" +
+                     finds + " least=4000\n"));
+    run.merge();
+    return events_of(run);
+  };
+  EXPECT_EQ(flow(events("10")),
+            "ENTER 0, ENTER 1, MPI_POLLED 3, MPI_POLL 3, MPI_PROBED 3.5, EXIT 3.5, EXIT 4");
+  EXPECT_NE(value(events("10")[1], "rid"), value(events("10")[3], "rid"))
+      << "the instance is the find's, the member another call's";
+  EXPECT_EQ(flow(events("9")),
+            "ENTER 0, ENTER 1, MPI_POLLED 1.5, MPI_POLL 1.5, EXIT 1.5, ENTER 3.25, MPI_PROBED 3.5, "
+            "EXIT 3.5, EXIT 4");
+}
+
+// A series goes on what waits; not what was even and is found to work.
+TEST(MergePolls, NothingGoesOnWhatWorks) {
+  const auto goes_on = [](const std::string& finds) {
+    LocalRun run(1);
+    run.add(0, kRegions + "ENTER lid=0 time=0 rid=7\n" +
+                   series("judged=2 end=2 members=1 least=4e-6") +
+                   "ENTER lid=0 time=3 rid=8\n"
+                   "MPI_POLLED lid=0 time=4 count=3 begin=3 judged=1 end=1 flags=1 members=1\n"
+                   "MPI_POLL lid=0 time=4 kind=1 rid=8 count=3 first_enter=3 last_enter=3.5\n"
+                   "EXIT lid=0 time=4\nEXIT lid=0 time=4\n"
+                   "MPI_POLL_SITE rid=8 finds=" +
+                   finds + " least=4000\n");
+    run.merge();
+    std::string flags;
+    for (const std::string& event : events_of(run)) {
+      if (event.starts_with("MPI_POLLED")) flags += value(event, "flags");
+    }
+    return flags;
+  };
+  EXPECT_EQ(goes_on("10"), "01");
+  EXPECT_EQ(goes_on("9"), "00");
+}
+
+// Its clock shows 1.0000 s for each true 1.5 s from 10 on, and 0.25 s less than rank 0's: a time t
+// means 10 + 1.5 (t - 10) + 0.25. The first event of all is rank 0's at 0.
+TEST(MergePolls, LengthsAreThoseOfTheTrueClock) {
+  LocalRun run(2);
+  run.add(0,
+          "NODE nid=0 cpuc=1 nnid=\"a\"\nOFFSET ltime=0 offset=0\n"
+          "ENTER lid=0 time=0 region=main\nEXIT lid=0 time=30\n");
+  run.add(1,
+          "NODE nid=0 cpuc=1 nnid=\"b\"\nOFFSET ltime=10 offset=0.25\n"
+          "CLOCK_RATE reference=10 factor=1.5\n"
+          "ENTER lid=1 time=10 region=main\n"
+          "ENTER lid=1 time=11 region=MPI_Test\n"
+          "MPI_POLLED lid=1 time=13 count=5 begin=11 called=0.5 paused=0.25 asleep=0.125 "
+          "rest=1.25 least=0.5 ran=17 judged=1 end=1 members=1\n"
+          "MPI_POLL lid=1 time=13 kind=1 region=MPI_Test count=5 first_enter=11 "
+          "last_enter=12.5\n"
+          "EXIT lid=1 time=14\n"
+          "EXIT lid=1 time=15\n");
+  run.merge();
+  bool seen = false;
+  for (const std::string& event : events_of(run)) {
+    if (event.starts_with("MPI_POLLED")) {
+      seen = true;
+      EXPECT_DOUBLE_EQ(number(event, "begin"), 11.75);
+      EXPECT_DOUBLE_EQ(number(event, "time"), 14.75);
+      EXPECT_DOUBLE_EQ(number(event, "called"), 0.75);
+      EXPECT_DOUBLE_EQ(number(event, "paused"), 0.375);
+      EXPECT_DOUBLE_EQ(number(event, "asleep"), 0.1875);
+      EXPECT_DOUBLE_EQ(number(event, "rest"), 1.875);
+      EXPECT_DOUBLE_EQ(number(event, "least"), 0.75);
+      EXPECT_EQ(value(event, "ran"), "17") << "the kernel's own nanoseconds";
+    } else if (event.starts_with("MPI_POLL ")) {
+      EXPECT_DOUBLE_EQ(number(event, "first_enter"), 11.75);
+      EXPECT_DOUBLE_EQ(number(event, "last_enter"), 14);
+    }
+  }
+  EXPECT_TRUE(seen);
+}
+
+// Members whose series is not there say nothing; a series lacks those that are not there.
+TEST(MergePolls, WhatIsCutOffIsLeftOut) {
+  LocalRun run(1);
+  run.add(0, alone("MPI_POLL lid=0 time=1 kind=2 rid=9 count=2 first_enter=1.5 last_enter=2.5\n"));
+  run.merge();
+  EXPECT_EQ(flow(events_of(run)), "ENTER 0, EXIT 4");
+  LocalRun other(1);
+  other.add(0, alone(series("judged=1 end=3 members=3")));
+  other.merge();
+  EXPECT_EQ(value(events_of(other)[2], "members"), "1");
+}
+
+}  // namespace
+}  // namespace kojak::test
