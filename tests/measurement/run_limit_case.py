@@ -39,6 +39,17 @@ def counts(group):
     return int(numbers["nr_throttled"]), seconds
 
 
+def limited_run(case, group, number):
+    """The program's run in that group; its traces."""
+    case.wrapper = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
+    traces = case.work / f"traces{number}"
+    done = case.run(True, {"ELG_DIR": traces})
+    if done.returncode != 0 or done.stderr:
+        sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
+    words = case.analyse(traces, "--json", case.work / "a.json")
+    return words, json.loads((case.work / "a.json").read_text())["processors"]["limits"]
+
+
 def main():
     options = parser()
     options.add_argument("--bin", required=True)
@@ -47,16 +58,15 @@ def main():
     if group is None:
         sys.exit(SKIPPED)
     try:
-        case.wrapper = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
-        traces = case.work / "traces"
-        done = case.run(True, {"ELG_DIR": traces})
-        stops, stopped = counts(group)
+        # Where others take the processors the group may get less than it may have: then nobody stops it.
+        for number in range(10):
+            before = counts(group)
+            words, limits = limited_run(case, group, number)
+            stops, stopped = (after - earlier for after, earlier in zip(counts(group), before))
+            if limits:
+                break
     finally:
         group.rmdir()
-    if done.returncode != 0 or done.stderr:
-        sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
-    words = case.analyse(traces, "--json", case.work / "a.json")
-    limits = json.loads((case.work / "a.json").read_text())["processors"]["limits"]
     if len(limits) != 1 or limits[0]["group"] != f"/{group.name}" or limits[0]["processors"] != QUOTA / PERIOD:
         sys.exit(f"the report says of the limit: {limits}")
     # The launcher's processes ran before the measurement began and after it ended.

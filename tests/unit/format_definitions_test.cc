@@ -204,6 +204,18 @@ TEST_F(DefinitionsTest, IdentitiesAndRemoteGroups) {
   EXPECT_EQ(comm->remote.vector(), remote);
 }
 
+TEST_F(DefinitionsTest, OfSeveralErrorsOfAClockTheLargestHolds) {
+  add(String{StringId{0}, Byte{0}, "n"});
+  add(Machine{MachineId{0}, Count{1}, StringId{0}});
+  add(Node{NodeId{0}, MachineId{0}, Count{2}, StringId{0}, Seconds{1e-9}});
+  const auto error = [&] { return definitions_.nodes.find(NodeId{0})->clock_error; };
+  EXPECT_FALSE(error().has_value());
+  for (const auto& [told, holds] : {std::pair{2e-7, 2e-7}, {4e-3, 4e-3}, {1e-7, 4e-3}}) {
+    EXPECT_EQ(add(ClockError{NodeId{0}, Seconds{told}}), "");
+    EXPECT_EQ(error()->value, holds);
+  }
+}
+
 TEST_F(DefinitionsTest, TheNumberOfEventsMayNeed64Bits) {
   add(NumEvents{Count{kAbsent}});
   EXPECT_FALSE(definitions_.event_count.has_value());
