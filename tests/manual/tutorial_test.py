@@ -22,7 +22,7 @@ MUST = {
                                    "the report is slow/a.cube"],
     "kojak info slow/a.cube": ["command:", "start:", "mpi:", "hosts:"],
     "kojak run --sample -o fixed": ["the report is fixed/a.cube"],
-    "kojak diff": ["Wait at Fence"],
+    "kojak diff": ["faster than slow/a.cube", "it waits"],
 }
 HYBRID_MUST = {
     "export OMP_NUM_THREADS=2; kojak run --openmp --metrics ru_utime -o slow": [
