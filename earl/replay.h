@@ -17,6 +17,8 @@
 // A sink may also have fetch<kStep>(location index, ProcessId), const and always inlined, which is
 // told of events that come soon, in steps 0, 1 and 2, to prefetch what it will need (event_loop.h).
 //
+// And wants_transfer_ends(): whether on_transfer_end is worth its cost in this trace.
+//
 // Order at one exit record: on_call; then on_collective_exit, or the epoch that it closed
 // (on_fence_epoch, on_access_epoch); then on_epoch_call; then what became complete:
 // on_message_call, on_collective, on_window_collective, on_exposure_transaction,

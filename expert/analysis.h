@@ -15,23 +15,29 @@
 #include "expert/metrics/selection.h"
 #include "expert/profile/report.h"
 #include "expert/sums/send_modes.h"
-#include "expert/waits/stream.h"
+#include "expert/waits/wait_list.h"
+
+namespace kojak::html {
+class TimelineReader;
+}
 
 namespace kojak::expert {
 
 struct AnalysisOptions {
   // Called now and then with the number of calls seen so far, for a progress bar.
   std::function<void(std::uint64_t events)> progress;
-  // How many instances of a pattern the report keeps.
+  // Also find out whom calls waited for, and how many instances of a pattern the report keeps.
+  bool partners = true;
   std::size_t instances = 10;
-  // If not null, it gets all messages: for the findings by send mode.
-  SendModes* send_modes = nullptr;
   // Also find out who made the others wait, and the critical path: Report::root_causes(), and
   // metrics for the places that are to blame.
   bool root_causes = false;
   std::size_t most_of_root_causes = kMostOfRootCauses;  // CauseFinder::Options::most
-  // Sees the replay of the trace, too, if not null: for what else is made of it in the same pass.
-  ReplayWatcher* watcher = nullptr;
+  // Consumers of the caller, of which each may be null: findings by send mode, what the page shows
+  // of the trace, all waits.
+  SendModes* send_modes = nullptr;
+  html::TimelineReader* page = nullptr;
+  WaitList* waits = nullptr;
   // What the report shows of the tree.
   Selection selection;
 };

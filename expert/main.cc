@@ -92,7 +92,7 @@ std::string describe(const earl::Trace& trace, const expert::Report& report) {
   return text;
 }
 
-// The report as a page with timeline: what the analysis and its watcher found. `source_of`: the
+// The report as a page with timeline: what the analysis found, and `timeline`. `source_of`: the
 // trace, if lines of source are to be shown.
 Status write_html(const expert::Report& analysis, html::TimelineReader& timeline,
                   const std::string& report, const std::string& doc_url,
@@ -219,6 +219,7 @@ ExitCode run(const po::variables_map& options) {
   expert::AnalysisOptions analysis;
   analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
   analysis.instances = options["instances"].as<std::size_t>();
+  analysis.partners = !cli::quiet() || !html.empty() || !extras.json.empty();
   if (extras.send_modes) analysis.send_modes = &*extras.send_modes;
   if (options.count("causes") != 0) {
     // Root causes cost several times the analysis without them.
@@ -240,7 +241,7 @@ ExitCode run(const po::variables_map& options) {
       !wrong.empty()) {
     return cli::usage_error(wrong);
   }
-  if (timeline) analysis.watcher = &timeline->watch(*trace);
+  if (timeline) analysis.page = &*timeline;
   const expert::Report report = expert::analyse(*trace, analysis);
   progress.finish();
   if (Status status = reading.finish(); !status) return cli::failed(status.error());

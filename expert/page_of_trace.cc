@@ -33,7 +33,7 @@ Result<PageOfTrace> read_page_of_trace(const std::string& path, const cube::Repo
   options.progress = progress;
   options.root_causes =
       report.find_metric(expert::kDelayMetric) != cube::kNone;  // as the report was made
-  options.watcher = &reader.watch(*trace);
+  options.page = &reader;
   const expert::Report analysis = expert::analyse(*trace, options);
   PageOfTrace page{expert::profile_of(analysis), {}};
   expert::add_severities(analysis, page.report);

@@ -382,8 +382,7 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     const ProcessId peer = core_.process_of(r.plid);
     if (is_absent(peer)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
-    core_.messages.restart(process(i), r.cid, peer, r.tag, raw(r.sent_before),
-                           raw(r.recvd_before));
+    core_.messages.restart(process(i), r.cid, peer, r.tag, raw(r.sent_before), raw(r.recvd_before));
   }
   void handle(const RequestState& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
@@ -562,13 +561,19 @@ class ReplayHandlers {
   // Only for a sink that wants them.
   template <class R>
   KOJAK_INLINED void put_end(const R& r) {
-    if constexpr (kWantsEnds) tell_end(core_.process_of(r.slid), r);
+    if (wants_ends()) tell_end(core_.process_of(r.slid), r);
   }
   template <class R>
   KOJAK_INLINED void get_end(const R& r) {
-    if constexpr (kWantsEnds) {
-      const std::uint32_t i = trace_.index(r.lid);
-      tell_end(i == kAbsent ? absent<ProcessId>() : process(i), r);
+    if (!wants_ends()) return;
+    const std::uint32_t i = trace_.index(r.lid);
+    tell_end(i == kAbsent ? absent<ProcessId>() : process(i), r);
+  }
+  KOJAK_INLINED bool wants_ends() const {
+    if constexpr (requires { sink_.wants_transfer_ends(); }) {
+      return sink_.wants_transfer_ends();
+    } else {
+      return kWantsEnds;
     }
   }
   template <class R>

@@ -4,11 +4,14 @@
 #include <limits>
 
 #include "expert/causes/cause_solver.h"
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::expert {
 
-CauseFinder::CauseFinder(std::size_t locations, const Options& options, LogMemory& memory)
+CauseFinder::CauseFinder(std::size_t locations, const RegionClasses& classes,
+                         const Options& options, LogMemory& memory)
     : memory_(memory),
+      classes_(classes),
       options_(options),
       waits_(memory_),
       late_enders_(memory_),
@@ -24,7 +27,7 @@ CauseFinder::CauseFinder(std::size_t locations, const Options& options, LogMemor
   for (std::size_t l = 0; l < locations; ++l) timelines_.emplace_back(memory_);
 }
 
-void CauseFinder::on_together(std::uint64_t operation, std::span<const Arrival> arrivals) {
+void CauseFinder::on_meeting(std::uint64_t operation, std::span<const Arrival> arrivals) {
   if (!has_room(groups_)) return;
   operation_ = operation;
   const auto before = [](const Arrival& a, const Arrival& b) { return a.location < b.location; };
@@ -57,29 +60,53 @@ CommonMoments::GroupId CauseFinder::group_of_members() {
   return group_;
 }
 
-void CauseFinder::on_team(LocationIndex master, Seconds made, std::span<const Starter> members) {
+void CauseFinder::on_team(LocationIndex master, Seconds made,
+                          std::span<const OmpTeams::Member> members) {
   members_.clear();
-  for (const Starter& m : members) {
-    if (m.entered < made) return;  // clocks differ
-    members_.push_back(m.location);
+  for (const OmpTeams::Member& m : members) {
+    if (m.parallel.enter < made) return;  // clocks differ
+    members_.push_back(m.parallel.index);
   }
   std::sort(members_.begin(), members_.end());
   if (std::adjacent_find(members_.begin(), members_.end()) != members_.end()) return;
   if (!has_room(groups_) || !has_room(dependencies_)) return;
   const Ticks begin = ticks(made);
   groups_.push_back({group_of_members(), false, false, begin, 0, 0, 0, 0});
-  for (const Starter& m : members) {
-    if (m.location == master) continue;
-    const Ticks entered = ticks(m.entered);
-    starts_[m.location].push_back({begin, entered, stretches_.starting(m.path), master});
+  for (const OmpTeams::Member& m : members) {
+    const earl::OpenCall& parallel = m.parallel;
+    if (parallel.index == master) continue;
+    const Ticks entered = ticks(parallel.enter);
+    starts_[parallel.index].push_back(
+        {begin, entered, stretches_.starting(raw(parallel.cnode)), master});
     // A thread that begins with its region could have done so at any time.
     const Ticks ready = m.before < made ? ticks(m.before) : 0;
     if (!has_room(dependencies_)) return;
-    add_dependency({m.enter_pos, ready, entered, m.location}, {begin, master});
+    add_dependency({parallel.enter_pos, ready, entered, parallel.index}, {begin, master});
   }
 }
 
 void CauseFinder::on_wait(const Wait& wait) {
+  if (wait.cause == Wait::Cause::kNobody || kPartOfPattern[wait.metric]) return;
+  if (wait.cause == Wait::Cause::kSeen) return add_wait(wait, true);
+  if (wait.ended_by.never) return add_unended(wait);
+  add_compared(wait);
+}
+
+void CauseFinder::add_unended(Wait wait) {
+  const Seconds begin = wait.begin, end = wait.end;
+  wait.ended_by.never = false;
+  for (const auto& [from, to] :
+       {std::pair{begin, common_}, std::pair{std::max(begin, common_), end}}) {
+    if (!(from < to)) continue;
+    wait.begin = from;
+    wait.end = to;
+    wait.waiting = to - from;
+    if (wait.ended_by.known()) wait.ended_by.time = to;
+    add_compared(wait);
+  }
+}
+
+void CauseFinder::add_compared(const Wait& wait) {
   const Seconds idle = wait.ended_by.idle_since;
   if (!(idle < wait.end) || !wait.ended_by.known()) return add_wait(wait, false);
   Wait part = wait;  // until it had done its work for the one that waits
@@ -93,10 +120,6 @@ void CauseFinder::on_wait(const Wait& wait) {
   part.end = wait.end;
   part.ended_by = wait.ended_by;
   add_wait(part, true);
-}
-
-void CauseFinder::on_direct_wait(const Wait& wait) {
-  add_wait(wait, true);
 }
 
 void CauseFinder::add_wait(const Wait& wait, bool direct) {
@@ -185,7 +208,15 @@ Ticks CauseFinder::late_by_time(WaitId wait) const {
   return known != late_enders_.end() && known->wait == wait ? Ticks{known->time} : waits_[wait].end;
 }
 
-RootCauses CauseFinder::finish(std::span<const Asked> asked) {
+RootCauses CauseFinder::finish(const WaitResults& waits) {
+  std::vector<Asked> asked;
+  for (const auto* instances : {&waits.worst, &waits.of_places}) {
+    for (const Instance& i : *instances) {
+      const Waiter& w = i.waiters.front();
+      asked.push_back({w.location, w.ended_by.known() ? std::min(w.ended_by.time, w.exit)
+                                                      : w.enter + Seconds{w.waiting.seconds()}});
+    }
+  }
   return CauseSolver(*this).solve(asked);
 }
 

@@ -32,6 +32,8 @@
 #include "expert/causes/gain_finder.h"
 #include "expert/causes/root_causes.h"
 #include "expert/causes/timeline.h"
+#include "expert/patterns/openmp/teams.h"
+#include "expert/sums/instances.h"
 #include "expert/waits/wait.h"
 
 namespace kojak::expert {
@@ -42,54 +44,42 @@ class CauseFinder {
     double min_wait = 1e-6;                // shorter waits count as unexplained
     std::size_t most = kMostOfRootCauses;  // fewer for tests: no trace of theirs has so many
   };
-  CauseFinder(std::size_t locations, const Options& options, LogMemory& memory);
+  CauseFinder(std::size_t locations, const RegionClasses& classes, const Options& options,
+              LogMemory& memory);
 
   // All events of the trace, in its order.
-  void on_enter(LocationIndex location, Seconds time, CallPathIndex path, Timeline::Kind kind) {
+  void on_enter(const earl::OpenCall& call) {
     if (full_) [[unlikely]]
       return;
     grow(2 * sizeof(Piece));
-    timelines_[location].enter(ticks(time), path, kind, stretches_);
+    timelines_[call.index].enter(ticks(call.enter), raw(call.cnode), kind_of(call, classes_),
+                                 stretches_);
   }
   // Before anything is told.
   void use(const LibraryCalls* library) { stretches_.use(library); }
   // What is done in `path` is compared with what others do in `as`. Before either is entered.
   void compare_as(CallPathIndex path, CallPathIndex as) { stretches_.compare_as(path, as); }
-  void on_exit(LocationIndex location, Seconds time) {
+  void on_call(const earl::Call& call) {
     if (full_) [[unlikely]]
       return;
-    timelines_[location].leave(ticks(time));
+    timelines_[call.index].leave(ticks(call.exit));
   }
   // What the location was found computing, in order of time.
-  void on_sample(LocationIndex location, Seconds time, CallSiteId site, std::uint32_t count) {
-    if (!full_) samples_.push_back({ticks(time), location, site, count});
+  void on_sample(const earl::OpenCall& in, Seconds time, CallSiteId site, std::uint32_t count) {
+    if (!full_) samples_.push_back({ticks(time), in.index, site, count});
   }
   // All members have come to an operation in which each waits for all: before its waits.
-  struct Arrival {
-    LocationIndex location;
-    Seconds enter, exit;
-    std::uint64_t exit_pos;
-  };
-  void on_together(std::uint64_t operation, std::span<const Arrival> arrivals);
+  void on_meeting(std::uint64_t operation, std::span<const Arrival> arrivals);
   // A team of threads that was made for a parallel region: none of them can enter it earlier.
-  struct Starter {
-    LocationIndex location = 0;
-    CallPathIndex path = 0;   // of the parallel region
-    Seconds before, entered;  // its latest event before that, if any, and its enter
-    std::uint64_t enter_pos = 0;
-  };
-  void on_team(LocationIndex master, Seconds made, std::span<const Starter> members);
+  void on_team(LocationIndex master, Seconds made, std::span<const OmpTeams::Member> members);
   // It has left a parallel region that another made.
   void on_left_team(LocationIndex location, Seconds time) {
     if (!full_) left_team_[location] = ticks(time);
   }
-  // Each wait that counts and is not a part of another's.
   void on_wait(const Wait& wait);
-  // A wait where the trace shows what the awaited process did during the wait: it held the lock,
-  // or was outside MPI.
-  void on_direct_wait(const Wait& wait);
-  // A call that would have waited if the other one had come later than it did.
-  void on_no_wait(const earl::Call& call, const EndedBy& by) {
+  // Before the waits that nobody has ended: up to then all still waited.
+  void on_last_waits(Seconds common) { common_ = common; }
+  void on_arrival(const earl::Call& call, const EndedBy& by) {
     if (by.known()) depend(call.index, call.enter, call.exit, call.exit_pos, by);
   }
 
@@ -98,7 +88,8 @@ class CauseFinder {
     LocationIndex location;
     Seconds end;
   };
-  RootCauses finish(std::span<const Asked> asked = {});
+  // With the chains of the longest waits of these instances.
+  RootCauses finish(const WaitResults& waits);
 
  private:
   friend class CauseSolver;
@@ -129,6 +120,9 @@ class CauseFinder {
     return !full_;
   }
   void add_wait(const Wait& wait, bool direct);
+  void add_unended(Wait wait);
+  // Of which the awaited one may have become idle before the end.
+  void add_compared(const Wait& wait);
   std::uint32_t place_of(const Wait& wait);
   CommonMoments::GroupId group_of_members();
   void depend(LocationIndex location, Seconds enter, Seconds exit, std::uint64_t exit_pos,
@@ -192,8 +186,9 @@ class CauseFinder {
   static constexpr std::uint32_t kNone32 = 0xFFFFFFFF;
 
   LogMemory& memory_;
+  const RegionClasses& classes_;
   Options options_;
-  Seconds start_;
+  Seconds start_, common_;
   bool started_ = false;
   bool full_ = false;  // a log has Options::most: what comes is left out, see RootCauses::until
   Stretches stretches_;

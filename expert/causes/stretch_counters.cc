@@ -9,8 +9,12 @@
 
 namespace kojak::expert {
 
-StretchCounters::StretchCounters(const Definitions& definitions, std::size_t locations)
-    : counters_(definitions.metrics.size()), library_(nullptr), locations_(locations) {
+StretchCounters::StretchCounters(const Definitions& definitions, const RegionClasses& classes,
+                                 std::size_t locations)
+    : classes_(classes),
+      counters_(definitions.metrics.size()),
+      library_(nullptr),
+      locations_(locations) {
   definitions.metrics.for_each([&](MetricId, const MetricDef& def) {
     real_.push_back(def.dtype == kFloatCounter);
     adds_up_.push_back(adds_up(def));
@@ -22,25 +26,26 @@ void StretchCounters::compare_as(CallPathIndex path, CallPathIndex as) {
   compared_as_[path] = as;
 }
 
-void StretchCounters::enter(LocationIndex location, CallPathIndex path, Timeline::Kind kind) {
-  Location& l = locations_[location];
-  l.open.push_back({compared_as(path), kind});
+void StretchCounters::on_enter(const earl::OpenCall& call) {
+  const Timeline::Kind kind = kind_of(call, classes_);
+  Location& l = locations_[call.index];
+  l.open.push_back({compared_as(raw(call.cnode)), kind});
   if (kind == Timeline::Kind::kComputing && l.calls == 0) l.bounds.computes();
   if (kind != Timeline::Kind::kCall || l.calls++ != 0) return;
   l.bounds.enter(l.open.back().path, *library_);
-  name(location);
+  name(call.index);
 }
 
-void StretchCounters::leave(LocationIndex location) {
-  Location& l = locations_[location];
+void StretchCounters::on_call(const earl::Call& call) {
+  Location& l = locations_[call.index];
   if (l.open.empty()) return;  // a damaged trace
   if (l.open.back().kind == Timeline::Kind::kCall && --l.calls == 0) l.bounds.leave();
   if (l.open.back().kind == Timeline::Kind::kComputing && l.calls == 0) l.bounds.computes();
   l.open.pop_back();
 }
 
-void StretchCounters::counted(LocationIndex location, std::span<const std::uint64_t> values) {
-  Location& l = locations_[location];
+void StretchCounters::on_counted(const earl::OpenCall& in, std::span<const std::uint64_t> values) {
+  Location& l = locations_[in.index];
   if (l.open.empty() || l.calls != 0 || l.open.back().kind != Timeline::Kind::kComputing) return;
   const CallPathIndex path = l.open.back().path;
   const auto known = std::find(l.paths.begin(), l.paths.end(), path);

@@ -21,15 +21,15 @@ namespace kojak::expert {
 
 class StretchCounters {
  public:
-  StretchCounters(const Definitions& definitions, std::size_t locations);
+  StretchCounters(const Definitions& definitions, const RegionClasses& classes,
+                  std::size_t locations);
 
   void use(const LibraryCalls* library) { library_ = library; }
   void compare_as(CallPathIndex path, CallPathIndex as);
-  // As Timeline is told of them.
-  void enter(LocationIndex location, CallPathIndex path, Timeline::Kind kind);
-  void leave(LocationIndex location);
+  void on_enter(const earl::OpenCall& call);
+  void on_call(const earl::Call& call);
   // Since the location's last event with values; of a float counter the bits of a double.
-  void counted(LocationIndex location, std::span<const std::uint64_t> values);
+  void on_counted(const earl::OpenCall& in, std::span<const std::uint64_t> values);
 
   // After the last event: to each cause that computes what it counted, and the others.
   void add_to(RootCauses& causes);
@@ -57,6 +57,7 @@ class StretchCounters {
   }
   void name(LocationIndex location);
 
+  const RegionClasses& classes_;
   std::vector<bool> real_, adds_up_;  // of each counter
   std::size_t counters_;
   const LibraryCalls* library_;

@@ -16,6 +16,7 @@
 #include "epilog/format/io/log_memory.h"
 #include "expert/causes/stretches.h"
 #include "expert/metrics/amount.h"
+#include "expert/metrics/time_class.h"
 
 namespace kojak::expert {
 
@@ -187,5 +188,17 @@ class Timeline {
   bool begun_ = false;
   mutable std::size_t from_ = 0, to_ = 0;  // where it looked last
 };
+
+inline Timeline::Kind kind_of(const earl::OpenCall& call, const RegionClasses& classes) {
+  if (call.function != nullptr) return Timeline::Kind::kCall;
+  switch (classes[call.region]) {
+    case TimeClass::kUser:
+      return Timeline::Kind::kComputing;
+    case TimeClass::kOverhead:
+      return Timeline::Kind::kOverhead;
+    default:
+      return Timeline::Kind::kCall;
+  }
+}
 
 }  // namespace kojak::expert

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "earl/call.h"
 #include "epilog/format/record/types.h"
 #include "expert/metrics/metric.h"
 
@@ -24,6 +25,10 @@ struct FailedCalls {
 
 class FailedCallCounter {
  public:
+  void on_failed_call(const earl::OpenCall& call, Seconds time, std::uint8_t error_class,
+                      std::uint32_t /*code*/) {
+    add(raw(call.cnode), call.index, raw(call.process), time, error_class);
+  }
   void add(CallPathIndex call_path, LocationIndex location, std::uint32_t process, Seconds time,
            std::uint8_t error_class) {
     const auto [at, fresh] = rows_.try_emplace({call_path, error_class, location});

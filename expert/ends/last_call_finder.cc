@@ -78,11 +78,12 @@ std::optional<std::uint32_t> if_present(std::uint32_t number) {
 
 }  // namespace
 
-LastCallFinder::LastCallFinder(const Definitions& definitions, std::size_t locations,
-                               RegionId pausing)
-    : definitions_(definitions), pausing_(pausing), lately_(locations) {
+LastCallFinder::LastCallFinder(const Setting& setting)
+    : definitions_(setting.definitions()),
+      pausing_(setting.trace.pausing_region()),
+      lately_(setting.locations()) {
   constexpr std::size_t kMostRegions = 1 << 20;  // damaged traces may have any number
-  definitions.regions.for_each([&](RegionId id, const RegionDef& region) {
+  definitions_.regions.for_each([&](RegionId id, const RegionDef& region) {
     if (raw(id) >= kMostRegions) return;
     const bool polls = region.function != nullptr
                            ? is_poll(region.function->role)
@@ -91,11 +92,11 @@ LastCallFinder::LastCallFinder(const Definitions& definitions, std::size_t locat
     if (raw(id) >= kinds_.size()) kinds_.resize(raw(id) + 1, Kind::kOther);
     kinds_[raw(id)] = polls ? Kind::kPoll : Kind::kLibrary;
   });
-  if (raw(pausing) < kMostRegions) {
-    if (raw(pausing) >= kinds_.size()) kinds_.resize(raw(pausing) + 1, Kind::kOther);
-    kinds_[raw(pausing)] = Kind::kPause;
+  if (raw(pausing_) < kMostRegions) {
+    if (raw(pausing_) >= kinds_.size()) kinds_.resize(raw(pausing_) + 1, Kind::kOther);
+    kinds_[raw(pausing_)] = Kind::kPause;
   }
-  unrecorded_ = processes_with_unrecorded_calls(definitions);
+  unrecorded_ = processes_with_unrecorded_calls(definitions_);
 }
 
 // ---- from the replay
@@ -128,7 +129,7 @@ void LastCallFinder::on_process_end(const earl::OpenCall& call, Seconds last, Se
 
 // A call that is closed with all others at once was closed by the end of its process. (Calls within
 // the noted one, by functions that MPI called back, say nothing of it.)
-void LastCallFinder::on_exit(const earl::Call& call) {
+void LastCallFinder::note_exit(const earl::Call& call) {
   const auto it = open_calls_.find(call.index);
   if (it == open_calls_.end() || it->second.ended) return;
   OpenCallState& s = it->second;
@@ -142,20 +143,23 @@ void LastCallFinder::on_exit(const earl::Call& call) {
 }
 
 void LastCallFinder::on_collective(const earl::CollectiveInstance& instance) {
+  if (instance.complete || !any()) return;
   Ranks& left = collectives_[{raw(instance.com), instance.ordinal, instance.role()}];
   for (const earl::CollectiveMember& m : instance.members) left.insert(raw(m.call.process));
 }
 void LastCallFinder::on_collective_unbegun(const earl::CollectiveInstance& instance) {
+  if (!any()) return;
   Ranks& begun = begun_[raw(instance.com)];
   for (const earl::CollectiveMember& m : instance.members) begun.insert(raw(m.call.process));
 }
 void LastCallFinder::on_window_collective(const earl::WindowInstance& instance) {
+  if (instance.complete || !any()) return;
   const std::uint64_t ordinal = instance.role == MpiRole::kWinFence ? instance.ordinal : 0;
   Ranks& left = windows_[{raw(instance.window), ordinal, instance.role}];
   for (const earl::WindowMember& m : instance.members) left.insert(raw(m.call.process));
 }
 void LastCallFinder::on_access_transaction(const earl::AccessEpoch& epoch) {
-  if (epoch.has_finish) return;
+  if (epoch.complete || epoch.has_finish || !any()) return;
   OpenEpoch open;
   for (const earl::AccessTarget& target : epoch.targets) {
     const bool posted = target.exposure != nullptr && target.exposure->has_post;
@@ -166,6 +170,7 @@ void LastCallFinder::on_access_transaction(const earl::AccessEpoch& epoch) {
   if (!epoch.targets.empty()) accesses_.try_emplace(place, std::move(open));
 }
 void LastCallFinder::on_exposure_transaction(const earl::ExposureEpoch& epoch) {
+  if (epoch.complete || !any()) return;
   Ranks missing;
   for (const earl::ExposureOrigin& origin : epoch.origins) {
     const bool completed = origin.access != nullptr && origin.access->has_finish;
@@ -177,7 +182,7 @@ void LastCallFinder::on_exposure_transaction(const earl::ExposureEpoch& epoch) {
   uncompleted_.try_emplace({raw(epoch.target), epoch.window}, std::move(missing));
 }
 void LastCallFinder::on_passive_epoch(const earl::PassiveEpoch& epoch) {
-  if (epoch.has_unlock || epoch.nocheck) return;
+  if (epoch.has_unlock || epoch.nocheck || !any()) return;
   const Rank origin = raw(epoch.origin), target = epoch.all ? kAll : raw(epoch.target);
   for (const Rank place : {target, kAny}) {
     Holders& holders = locked_[{epoch.window, place}];
@@ -190,6 +195,7 @@ void LastCallFinder::on_symmetric_lock(const earl::SymmetricLock& lock) {
   holders_[raw(lock.lock)] = lock.acquired ? raw(lock.call->process) : kAbsent;
 }
 void LastCallFinder::on_unreceived(const earl::Message& m) {
+  if (!any()) return;
   const Envelope message{raw(m.source), raw(m.destination), m.com, m.tag};
   sent_.add(message);
   unreceived_[message.source].push_back(message);
@@ -201,6 +207,7 @@ void LastCallFinder::on_unreceived(const earl::Message& m) {
 }
 void LastCallFinder::on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag,
                                       RequestId request) {
+  if (!any()) return;
   const Envelope receive{raw(source), raw(process), com, tag};
   received_.add(receive);
   unmet_[receive.destination].push_back(receive);

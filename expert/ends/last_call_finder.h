@@ -22,18 +22,53 @@
 #include "earl/replay.h"
 #include "expert/ends/envelopes.h"
 #include "expert/ends/last_calls.h"
+#include "expert/sums/setting.h"
 
 namespace kojak::expert {
 
 class LastCallFinder {
  public:
   // pausing: the region that stands for a time in which recording was off.
-  LastCallFinder(const Definitions& definitions, std::size_t locations, RegionId pausing);
+  explicit LastCallFinder(const Setting& setting);
 
   // Some location has left a note, or was ended.
   bool any() const { return !open_calls_.empty(); }
 
-  // Every call that ended, before on_exit.
+  // From the replay. What comes of every event:
+  void on_enter(const earl::OpenCall& call) {
+    if (any()) [[unlikely]]
+      open_calls_.erase(call.index);
+  }
+  void on_call(const earl::Call& call) {
+    note_call(call);
+    if (any()) [[unlikely]]
+      note_exit(call);
+  }
+  void on_open_call(const earl::OpenCall& call, const MpiOpenCall& note);
+  void on_awaits(const earl::OpenCall& call, const MpiAwaits& awaited);
+  void on_process_end(const earl::OpenCall& call, Seconds last, Seconds time);
+  void on_symmetric_lock(const earl::SymmetricLock& lock);
+  void on_request_tested(const earl::OpenCall& call, RequestId request) {
+    lately_[call.index].tested = request;
+  }
+  void on_first_sample(const earl::OpenCall& in) { sampled_[in.index].clear(); }
+  void on_sample(const earl::OpenCall& in, Seconds /*time*/, CallSiteId site, std::uint32_t count) {
+    sampled_[in.index][site] += count;
+  }
+  // What counts only at the end, when it is known that some location has left a note.
+  void on_collective(const earl::CollectiveInstance& instance);
+  void on_collective_unbegun(const earl::CollectiveInstance& instance);
+  void on_window_collective(const earl::WindowInstance& instance);
+  void on_access_transaction(const earl::AccessEpoch& epoch);
+  void on_exposure_transaction(const earl::ExposureEpoch& epoch);
+  void on_passive_epoch(const earl::PassiveEpoch& epoch);
+  void on_unreceived(const earl::Message& message);
+  void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag,
+                        RequestId request);
+
+  LastCalls finish();
+
+ private:
   void note_call(const earl::Call& call) {
     if (call.incomplete) [[unlikely]]
       cut_.try_emplace(call.index, call);
@@ -57,34 +92,8 @@ class LastCallFinder {
     lately.left = call.exit;
     lately.path = raw(call.cnode);
   }
-  // From the replay. The first four of every event; the rest counts only after them, at the end.
-  void on_open_call(const earl::OpenCall& call, const MpiOpenCall& note);
-  void on_awaits(const earl::OpenCall& call, const MpiAwaits& awaited);
-  void on_process_end(const earl::OpenCall& call, Seconds last, Seconds time);
-  void on_enter(const earl::OpenCall& call) { open_calls_.erase(call.index); }
-  void on_exit(const earl::Call& call);
-  void on_first_sample(const earl::OpenCall& in) { sampled_[in.index].clear(); }
-  void on_sample(const earl::OpenCall& in, CallSiteId site, std::uint32_t count) {
-    sampled_[in.index][site] += count;
-  }
-  void on_collective(const earl::CollectiveInstance& instance);
-  void on_collective_unbegun(const earl::CollectiveInstance& instance);
-  void on_window_collective(const earl::WindowInstance& instance);
-  void on_access_transaction(const earl::AccessEpoch& epoch);
-  void on_exposure_transaction(const earl::ExposureEpoch& epoch);
-  void on_passive_epoch(const earl::PassiveEpoch& epoch);
-  // Of every event, too.
-  void on_symmetric_lock(const earl::SymmetricLock& lock);
-  void on_unreceived(const earl::Message& message);
-  void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag,
-                        RequestId request);
-  void on_request_tested(const earl::OpenCall& call, RequestId request) {
-    lately_[call.index].tested = request;
-  }
+  void note_exit(const earl::Call& call);
 
-  LastCalls finish();
-
- private:
   using Rank = std::uint32_t;
   using Ranks = std::set<Rank>;
 

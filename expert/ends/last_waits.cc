@@ -1,6 +1,7 @@
 #include "expert/ends/last_waits.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -145,6 +146,60 @@ LastWaits find_last_waits(const LastCalls& last) {
   std::stable_sort(waits.begin(), waits.end(),
                    [](const LastWait& a, const LastWait& b) { return a.depth < b.depth; });
   return {std::move(waits), common};
+}
+
+Wait wait_of(const LastWait& last, std::size_t n) {
+  const LastCall& call = *last.call;
+  Wait wait{.metric = last.metric,
+            .call_path = call.call_path,
+            .location = call.location,
+            .enter = call.since,
+            .exit = call.until,
+            .exit_pos = (std::uint64_t{1} << 62) + call.location,  // behind all that returned
+            .begin = last.begin,
+            .end = call.until,
+            .waiting = call.until - last.begin};
+  if (last.awaited != nullptr) {
+    wait.ended_by = {last.awaited->location, last.awaited->call_path, call.until};
+  }
+  wait.ended_by.never = true;
+  wait.operation = {.scattered = true, .number = (std::uint64_t{3} << 62) + n};
+  if (call.deadlock != kNoDeadlock) wait.cause = Wait::Cause::kNobody;
+  wait.known = Wait::Known::kAtEnd;
+  return wait;
+}
+
+void add_deadlocks(const LastWaits& waits, std::size_t deadlocks, RootCauses& found) {
+  std::vector<RootCause> causes(deadlocks);
+  std::vector<std::map<MetricIndex, double>> by_pattern(deadlocks);
+  for (const LastWait& last : waits.waits) {
+    const LastCall& call = *last.call;
+    if (call.deadlock == kNoDeadlock) continue;
+    RootCause& cause = causes[call.deadlock];
+    if (cause.deadlock == kNoDeadlock) {
+      cause.deadlock = call.deadlock;
+      cause.compared = false;
+      cause.location = call.location;
+      cause.place = call.call_path;
+      cause.stretch = {.kind = Stretch::Kind::kCall, .path = call.call_path};
+    }
+    const double waiting = (call.until - last.begin).value;
+    cause.longer = cause.seconds += waiting;
+    by_pattern[call.deadlock][last.metric] += waiting;
+    found.waits += waiting;
+    found.waits_at.push_back({call.location, call.call_path, last.metric, waiting, 0});
+  }
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    for (const auto& [metric, seconds] : by_pattern[i]) {
+      causes[i].patterns.push_back({metric, seconds, 0});
+    }
+    std::stable_sort(
+        causes[i].patterns.begin(), causes[i].patterns.end(),
+        [](const CostOfPattern& a, const CostOfPattern& b) { return a.short_term > b.short_term; });
+  }
+  std::erase_if(causes, [](const RootCause& cause) { return cause.deadlock == kNoDeadlock; });
+  found.causes.insert(found.causes.begin(), std::make_move_iterator(causes.begin()),
+                      std::make_move_iterator(causes.end()));
 }
 
 }  // namespace kojak::expert

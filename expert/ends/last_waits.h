@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "expert/causes/root_causes.h"
 #include "expert/ends/last_calls.h"
 #include "expert/metrics/metric.h"
+#include "expert/waits/wait.h"
 
 namespace kojak::expert {
 
@@ -28,5 +30,9 @@ struct LastWaits {
 };
 
 LastWaits find_last_waits(const LastCalls& last);
+// The n-th of them as it is told: as one that nobody has ended. In a deadlock nobody is to blame.
+Wait wait_of(const LastWait& last, std::size_t n);
+// All waiting in and behind a deadlock has that as its cause.
+void add_deadlocks(const LastWaits& waits, std::size_t deadlocks, RootCauses& found);
 
 }  // namespace kojak::expert

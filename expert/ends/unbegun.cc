@@ -48,10 +48,10 @@ bool depends(const earl::CollectiveInstance& instance, const earl::CollectiveMem
 
 }  // namespace
 
-void Unbegun::add(const earl::CollectiveInstance& instance, const Definitions& definitions) {
+void Unbegun::add(const earl::CollectiveInstance& instance) {
   if (instance.members.empty() || (!instance.begun && !is_group_call(instance.function))) return;
   const earl::OpenCall& call = instance.members.front().call;
-  const RegionDef* const region = definitions.regions.find(call.region);
+  const RegionDef* const region = definitions_.regions.find(call.region);
   std::string name = region == nullptr ? "an unknown call" : region->name;
   const MpiRole role = call.role();
   if (instance.function != nullptr && (role == MpiRole::kStart || role == MpiRole::kStartall)) {
@@ -62,7 +62,7 @@ void Unbegun::add(const earl::CollectiveInstance& instance, const Definitions& d
                   [&](const earl::CollectiveMember& m) { return depends(instance, m); });
   Kind& kind = kinds_[waited ? 1 : 0][{name, raw(instance.com)}];
   if (kind.count++ == 0)
-    kind.missing = missing_ranks(instance, definitions.comms.find(instance.com));
+    kind.missing = missing_ranks(instance, definitions_.comms.find(instance.com));
 }
 
 std::uint64_t Unbegun::count(bool waited) const {

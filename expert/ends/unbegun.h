@@ -16,14 +16,20 @@
 
 #include "earl/aspects/collectives.h"
 #include "epilog/format/definitions.h"
+#include "expert/sums/setting.h"
 
 namespace kojak::expert {
 
 class Unbegun {
  public:
+  explicit Unbegun(const Setting& setting) : definitions_(setting.definitions()) {}
+  void on_collective(const earl::CollectiveInstance& instance) {
+    if (!instance.complete) add(instance);
+  }
+  void on_collective_unbegun(const earl::CollectiveInstance& instance) { add(instance); }
   // Non-blocking and persistent operations; calls that all members make together, as the creation
   // of a communicator. Others are left to a finding of their own.
-  void add(const earl::CollectiveInstance& instance, const Definitions& definitions);
+  void add(const earl::CollectiveInstance& instance);
   // Of those that make a severity too low, or of the others: how many, and
   // "MPI_Ibarrier on communicator 0, not by rank 2"; the most frequent first, at most three.
   std::uint64_t count(bool waited) const;
@@ -35,7 +41,8 @@ class Unbegun {
     std::string missing;  // of the first
   };
   using Kinds = std::map<std::pair<std::string, std::uint32_t>, Kind>;  // by name, communicator
-  Kinds kinds_[2];                                                      // waited for, or not
+  const Definitions& definitions_;
+  Kinds kinds_[2];  // waited for, or not
 };
 
 }  // namespace kojak::expert

@@ -1,6 +1,8 @@
 #include "expert/findings/trace_findings.h"
 
 #include <algorithm>
+#include <iomanip>
+#include <sstream>
 #include <string>
 
 #include "epilog/format/check/trace_gaps.h"
@@ -264,6 +266,28 @@ bool any_suspect(const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.severity == Finding::Severity::kSuspect;
   });
+}
+
+Finding causes_end_early(double until) {
+  std::ostringstream what;
+  what << "root causes end at " << std::fixed << std::setprecision(6) << until << " s";
+  return {Severity::kNote, 1, what.str(),
+          "There were more waits or operations than can be numbered. What was told later is left "
+          "out of root causes and critical path, and its waiting counts as unexplained. Analyse a "
+          "later part of the trace on its own (--from)."};
+}
+
+void add_limits(const SeverityStore& severities, std::vector<Finding>& findings) {
+  if (severities.limited() != 0) {
+    findings.push_back(
+        {Severity::kSuspect, severities.limited(), "sum beyond what a cell holds",
+         "It stays at the limit (97 days of one call path in one thread, 2^63 of what "
+         "is counted). Analyse a part of the trace (--from, --to)."});
+  }
+  if (severities.left_out() != 0) {
+    findings.push_back({Severity::kSuspect, severities.left_out(), "value that is no number",
+                        "A hardware counter's, most likely: left out."});
+  }
 }
 
 }  // namespace kojak::expert

@@ -18,6 +18,11 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
                                  const std::array<std::uint64_t, kNotes>& notes,
                                  const Unbegun& unbegun);
 
+// That waits and operations could be numbered up to that time only.
+Finding causes_end_early(double until);
+// What did not fit into the cells of the severities, and what is no number.
+void add_limits(const SeverityStore& severities, std::vector<Finding>& findings);
+
 // The suspect rows in short: "2 x receive without send, 1 x collective incomplete".
 std::string suspects(const std::vector<Finding>& findings);
 bool any_suspect(const std::vector<Finding>& findings);

@@ -77,7 +77,7 @@ RegionKind kind_of(const RegionDef& region) {
 }
 
 // What the analysis' pass tells.
-class Content : public expert::ReplayWatcher {
+class Content {
  public:
   Content(earl::Trace& trace, const TraceLimits& limits, TraceContent& out)
       : trace_(trace),
@@ -100,16 +100,16 @@ class Content : public expert::ReplayWatcher {
     trace.definitions().windows.for_each([&](WindowId id, const WindowDef&) { window(raw(id)); });
   }
 
-  void on_begin(Seconds first) override { clock_.begin = out_.begin = first.value; }
-  void on_end(Seconds last) override { out_.end = last.value; }
+  void on_begin(Seconds first) { clock_.begin = out_.begin = first.value; }
+  void on_end(Seconds last) { out_.end = last.value; }
 
-  void on_enter(const earl::OpenCall& call) override {
+  void on_enter(const earl::OpenCall& call) {
     std::vector<Box>& boxes = out_.boxes[call.index];
     open_[call.index].push_back(boxes.size());
     boxes.push_back({clock_(call.enter), kOpen, path(call), 1});
     if (++boxes_ > 2 * limits_.boxes) condense_boxes(limits_.boxes);
   }
-  void on_call(const earl::Call& call) override {
+  void on_call(const earl::Call& call) {
     const Nanoseconds begin = clock_(call.enter), end = clock_(call.exit);
     std::vector<std::size_t>& open = open_[call.index];
     if (!open.empty()) {
@@ -120,7 +120,7 @@ class Content : public expert::ReplayWatcher {
       density_.add_mpi(call.index, begin, end);
   }
 
-  void on_wait(const expert::Wait& wait) override {
+  void on_wait(const expert::Wait& wait) {
     if (expert::kPartOfPattern[wait.metric] || !(wait.begin < wait.end)) return;
     const WaitBox box{.begin = clock_(wait.begin),
                       .end = clock_(wait.end),
@@ -141,8 +141,7 @@ class Content : public expert::ReplayWatcher {
     if (++waits_ > 2 * limits_.waits) condense_waits();
   }
 
-  void on_processor(const earl::OpenCall& in, Seconds time,
-                    const earl::ProcessorTimes& times) override {
+  void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
     Reading& last = processor_[in.index];
     const Nanoseconds now = clock_(time);
     if (last.any && times.wanted > last.wanted) {
@@ -152,11 +151,11 @@ class Content : public expert::ReplayWatcher {
     last = {true, now, times.wanted};
   }
 
-  void on_send(const earl::SendEvent& send) override {
+  void on_send(const earl::SendEvent& send) {
     add_traffic(TrafficKind::kMessage, raw(send.call->process), raw(send.destination),
                 Traffic::kNone, region(send.call->region), raw(send.bytes));
   }
-  void on_message_call(const earl::MessageCall& completed) override {
+  void on_message_call(const earl::MessageCall& completed) {
     for (const earl::Message* message : completed.received) {
       const std::uint32_t to = trace_.index(message->recv_loc);
       if (to == kAbsent) continue;
@@ -165,7 +164,7 @@ class Content : public expert::ReplayWatcher {
     }
   }
 
-  void on_transfer(const earl::Transfer& transfer) override {
+  void on_transfer(const earl::Transfer& transfer) {
     const std::uint32_t origin = raw(transfer.origin), target = raw(transfer.target);
     const std::uint32_t on = window(raw(transfer.window));
     add_traffic(transfer.get ? TrafficKind::kGet : TrafficKind::kPut,
@@ -186,11 +185,11 @@ class Content : public expert::ReplayWatcher {
     const TransferArrows::Epoch epoch{origin, on, transfer.epoch};
     transfers_.add(transfer.origin, transfer.rmaid, arrow, shmem ? nullptr : &epoch);
   }
-  void on_transfer_end(const earl::TransferEnd& end) override {
+  void on_transfer_end(const earl::TransferEnd& end) {
     transfers_.end(end.origin, end.rmaid, clock_(end.time));
   }
 
-  void on_fence_epoch(const earl::FenceEpoch& epoch) override {
+  void on_fence_epoch(const earl::FenceEpoch& epoch) {
     const std::uint32_t process = raw(epoch.call->process);
     const std::uint32_t on = window(raw(epoch.window));
     Nanoseconds& last = last_fence_[{process, on}];
@@ -200,7 +199,7 @@ class Content : public expert::ReplayWatcher {
     last = clock_(epoch.call->exit);
     transfers_.fence({process, on, earl::EpochKind::kFence}, epoch.ordinal, sync(*epoch.call));
   }
-  void on_window_collective(const earl::WindowInstance& instance) override {
+  void on_window_collective(const earl::WindowInstance& instance) {
     if (instance.role != MpiRole::kWinFence) return;
     const std::uint32_t on = window(raw(instance.window));
     const bool asked = transfers_.waits_for_fence(on, instance.ordinal);
@@ -216,7 +215,7 @@ class Content : public expert::ReplayWatcher {
     fences_.add(std::move(fence));
   }
 
-  void on_access_epoch(const earl::AccessEpoch& epoch) override {
+  void on_access_epoch(const earl::AccessEpoch& epoch) {
     const std::uint32_t on = window(raw(epoch.window));
     if (epoch.has_start && epoch.has_finish) {
       add_band(epoch.finish.index,
@@ -225,7 +224,7 @@ class Content : public expert::ReplayWatcher {
     transfers_.access({raw(epoch.origin), on, earl::EpochKind::kAccess}, epoch.finish.exit_pos,
                       sync(epoch.finish));
   }
-  void on_access_transaction(const earl::AccessEpoch& epoch) override {
+  void on_access_transaction(const earl::AccessEpoch& epoch) {
     transfers_.access_complete(epoch.finish.exit_pos, [&](std::uint32_t row) {
       Nanoseconds exit = 0;
       for (const earl::AccessTarget& target : epoch.targets) {
@@ -236,12 +235,12 @@ class Content : public expert::ReplayWatcher {
       return exit;
     });
   }
-  void on_exposure_transaction(const earl::ExposureEpoch& epoch) override {
+  void on_exposure_transaction(const earl::ExposureEpoch& epoch) {
     if (!epoch.has_post || !epoch.has_finish) return;
     add_band(epoch.finish.index, {clock_(epoch.post.enter), clock_(epoch.finish.exit),
                                   window(raw(epoch.window)), BandKind::kExposure});
   }
-  void on_passive_epoch(const earl::PassiveEpoch& epoch) override {
+  void on_passive_epoch(const earl::PassiveEpoch& epoch) {
     if (!epoch.has_lock || !epoch.has_unlock) return;
     const std::uint32_t on = window(raw(epoch.window));
     const BandKind kind = epoch.all         ? BandKind::kLockAll
@@ -555,7 +554,7 @@ struct TimelineReader::State {
   TraceLimits limits;
   TraceContent content;
   earl::Trace* trace = nullptr;
-  std::optional<Content> watcher;
+  std::optional<Content> rows;
 };
 
 TimelineReader::TimelineReader(const TraceLimits& limits) : state_(std::make_unique<State>()) {
@@ -589,17 +588,46 @@ TraceLimits limits_for(std::size_t max_bytes) {
   return limits;
 }
 
-expert::ReplayWatcher& TimelineReader::watch(earl::Trace& trace) {
+void TimelineReader::open(earl::Trace& trace) {
   State& s = *state_;
   s.trace = &trace;
   s.content.file = trace.path();
   list_rows(trace, s.content);
-  return s.watcher.emplace(trace, s.limits, s.content);
+  s.rows.emplace(trace, s.limits, s.content);
+}
+
+#define KOJAK_ROWS(handler, Event)                   \
+  void TimelineReader::handler(const Event& event) { \
+    state_->rows->handler(event);                    \
+  }
+KOJAK_ROWS(on_enter, earl::OpenCall)
+KOJAK_ROWS(on_call, earl::Call)
+KOJAK_ROWS(on_wait, expert::Wait)
+KOJAK_ROWS(on_send, earl::SendEvent)
+KOJAK_ROWS(on_message_call, earl::MessageCall)
+KOJAK_ROWS(on_transfer, earl::Transfer)
+KOJAK_ROWS(on_transfer_end, earl::TransferEnd)
+KOJAK_ROWS(on_fence_epoch, earl::FenceEpoch)
+KOJAK_ROWS(on_window_collective, earl::WindowInstance)
+KOJAK_ROWS(on_access_epoch, earl::AccessEpoch)
+KOJAK_ROWS(on_access_transaction, earl::AccessEpoch)
+KOJAK_ROWS(on_exposure_transaction, earl::ExposureEpoch)
+KOJAK_ROWS(on_passive_epoch, earl::PassiveEpoch)
+#undef KOJAK_ROWS
+void TimelineReader::on_begin(Seconds first) {
+  state_->rows->on_begin(first);
+}
+void TimelineReader::on_end(Seconds last) {
+  state_->rows->on_end(last);
+}
+void TimelineReader::on_processor(const earl::OpenCall& in, Seconds time,
+                                  const earl::ProcessorTimes& times) {
+  state_->rows->on_processor(in, time, times);
 }
 
 TraceContent TimelineReader::finish() {
   State& s = *state_;
-  s.watcher->finish();
+  s.rows->finish();
   s.content.events = s.trace->events_read();
   s.content.damage = s.trace->damage();
   if (s.trace->damage()) {

@@ -1,9 +1,9 @@
 // Reads from a trace what a page shows of it, in memory that has a limit.
 //
-// There is one forward pass, that of the analysis, which a TimelineReader watches:
+// There is one forward pass, that of the analysis, of which a TimelineReader is a consumer:
 //   TimelineReader reader(limits);
 //   auto trace = earl::Trace::open(path);
-//   const Report report = analyse(*trace, {.watcher = &reader.watch(*trace)});
+//   const Report report = analyse(*trace, {.page = &reader});
 //   TraceContent content = reader.finish();
 // What exceeds a limit is made fewer as it comes: short calls and waits merge, the shortest epochs
 // and every second arrow are left out; thin.h says so. Errors are those of opening a trace; a
@@ -15,9 +15,10 @@
 #include <memory>
 #include <string>
 
+#include "earl/replay.h"
 #include "earl/trace.h"
 #include "expert/page/trace_content.h"
-#include "expert/waits/stream.h"
+#include "expert/waits/wait.h"
 
 namespace kojak::html {
 
@@ -44,8 +45,24 @@ class TimelineReader {
   TimelineReader(const TimelineReader&) = delete;
   TimelineReader& operator=(const TimelineReader&) = delete;
 
-  // Both must stay where they are until finish().
-  expert::ReplayWatcher& watch(earl::Trace& trace);
+  // Before everything; the trace must stay where it is until finish().
+  void open(earl::Trace& trace);
+  void on_begin(Seconds first);
+  void on_end(Seconds last);
+  void on_enter(const earl::OpenCall& event);
+  void on_call(const earl::Call& event);
+  void on_wait(const expert::Wait& event);
+  void on_send(const earl::SendEvent& event);
+  void on_message_call(const earl::MessageCall& event);
+  void on_transfer(const earl::Transfer& event);
+  void on_transfer_end(const earl::TransferEnd& event);
+  void on_fence_epoch(const earl::FenceEpoch& event);
+  void on_window_collective(const earl::WindowInstance& event);
+  void on_access_epoch(const earl::AccessEpoch& event);
+  void on_access_transaction(const earl::AccessEpoch& event);
+  void on_exposure_transaction(const earl::ExposureEpoch& event);
+  void on_passive_epoch(const earl::PassiveEpoch& event);
+  void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times);
   TraceContent finish();
 
  private:

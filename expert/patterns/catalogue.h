@@ -6,8 +6,8 @@
 //   kMetric           its node of the tree: names, unit, documentation (expert/metrics/metric.h)
 //   severity(...)     its formula, a pure function
 //   on_...(what, out) handlers for what it needs to see, named as in earl::Sink; they are called
-//                     directly, and those that a pattern leaves out cost nothing. `out` is the
-//                     Analysis: out.add(Pattern{}, call, severity).
+//                     directly, and those that a pattern leaves out cost nothing. `out` is an Out
+//                     (out.h): out.add(Pattern{}, call, severity).
 // Constant data; thread-safe. Source: docs/patterns.
 #pragma once
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <tuple>
-#include <unordered_set>
 
 namespace kojak::expert {
 namespace {
@@ -60,7 +59,7 @@ void Instances::append(Instance& instance, const Wait& wait) {
                               TimeSum::of(wait.waiting.value), wait.ended_by});
 }
 
-void Instances::add(const Wait& wait) {
+void Instances::on_wait(const Wait& wait) {
   if (wait.ended_by.known()) count_partner(wait);
   if (limit_ == 0) return;
   if (wait.metric >= metrics_.size()) metrics_.resize(wait.metric + 1);
@@ -85,36 +84,6 @@ Instance& Instances::scattered(OfMetric& of, std::uint64_t number) {
   of.numbers.insert(std::move(entry));
   if (++of.oldest == most_open_) of.oldest = 0;
   return oldest;
-}
-
-void Instances::absorb(WaitResults&& apart, MetricIndex metric) {
-  for (const auto& [place, partners] : apart.partners) {
-    const auto call_path = static_cast<CallPathIndex>(place);
-    for (const Partner& p : partners) {
-      partners_[{WaitResults::place(metric, call_path), p.location, p.call_path, p.at_exit}] +=
-          p.waited;
-    }
-  }
-  if (limit_ == 0) return;
-  if (metric >= metrics_.size()) metrics_.resize(metric + 1);
-  OfMetric& of = metrics_[metric];
-  std::unordered_set<std::uint64_t> seen;  // one may be the worst of its metric and of its place
-  for (std::vector<Instance>* const list : {&apart.worst, &apart.of_places}) {
-    for (Instance& instance : *list) {
-      if (!seen.insert(instance.operation.number).second) continue;
-      instance.metric = metric;
-      Instance& known = scattered(of, instance.operation.number);
-      if (known.waiters.empty()) {
-        known = std::move(instance);
-      } else {
-        known.waiting += instance.waiting;
-        known.begin = std::min(known.begin, instance.begin);
-        known.end = std::max(known.end, instance.end);
-        known.further += instance.further;
-        known.waiters.insert(known.waiters.end(), instance.waiters.begin(), instance.waiters.end());
-      }
-    }
-  }
 }
 
 // Leaves the instance empty, with or without another's memory.
@@ -174,6 +143,8 @@ WaitResults Instances::finish() {
     });
   }
   metrics_.clear();
+  results.windows = std::move(windows_);
+  results.communicators = std::move(communicators_);
   return results;
 }
 

@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "earl/aspects/window_collectives.h"
 #include "expert/waits/wait.h"
 
 namespace kojak::expert {
@@ -72,9 +73,15 @@ class Instances {
       : limit_(per_metric),
         most_open_(std::clamp(kOpenOfLocation * locations, kLeastOpen, kMostOpen)) {}
 
-  void add(const Wait& wait);
-  // What was counted apart, of one metric.
-  void absorb(WaitResults&& apart, MetricIndex metric);
+  void on_wait(const Wait& wait);
+  void on_window_collective(const earl::WindowInstance& instance) {
+    if (instance.complete && instance.role == MpiRole::kWinCreate) {
+      windows_.emplace(raw(instance.window), raw(instance.members.front().call.cnode));
+    }
+  }
+  void on_comm_created(const earl::OpenCall& call, CommId communicator) {
+    communicators_.emplace(raw(communicator), raw(call.cnode));
+  }
   // Once, after all waits.
   WaitResults finish();
 
@@ -112,6 +119,7 @@ class Instances {
   std::unordered_map<Key, TimeSum, Hash> partners_;
   Key last_key_{};
   TimeSum* last_partner_ = nullptr;
+  std::unordered_map<std::uint32_t, CallPathIndex> windows_, communicators_;  // see WaitResults
 };
 
 }  // namespace kojak::expert

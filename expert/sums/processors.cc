@@ -92,6 +92,27 @@ Processors::Bounds Processors::without(LocationIndex location, Seconds from, Sec
   return bounds;
 }
 
+ProcessorUse Processors::finish(const Definitions& definitions,
+                                const std::vector<CallPath>& paths) const {
+  ProcessorUse use = summarise(definitions);
+  for (ProcessorUse::Thread& t : use.threads) {
+    while (paths[t.root].parent != kNone) {
+      t.root = static_cast<CallPathIndex>(paths[t.root].parent);
+    }
+  }
+  return use;
+}
+
+void Processors::add_to(WaitResults& waits) const {
+  for (Instance& i : waits.worst) {
+    const Waiter& w = i.waiters.front();
+    if (!w.ended_by.known()) continue;
+    i.without_processor = without(w.ended_by.location,
+                                  w.ended_by.time - Seconds{w.waiting.seconds()}, w.ended_by.time)
+                              .least;
+  }
+}
+
 ProcessorUse Processors::summarise(const Definitions& definitions) const {
   ProcessorUse use;
   for (std::size_t i = 0; i < locations_.size(); ++i) {

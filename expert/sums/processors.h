@@ -13,8 +13,9 @@
 
 #include "earl/event.h"
 #include "expert/metrics/selection.h"
+#include "expert/sums/instances.h"
 #include "expert/sums/processor_use.h"
-#include "expert/sums/severity.h"
+#include "expert/sums/setting.h"
 
 namespace kojak::expert {
 
@@ -24,10 +25,14 @@ class Processors {
  public:
   static constexpr std::size_t kReadings = std::size_t{1} << 20;
 
+  explicit Processors(const Setting& setting) : Processors(setting.locations()) {}
   explicit Processors(std::size_t locations, std::size_t readings = kReadings);
 
   void add(LocationIndex location, CallPathIndex path, Seconds time,
            const earl::ProcessorTimes& times);
+  void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
+    add(in.index, raw(in.cnode), time, times);
+  }
   bool any() const { return any_; }
 
   // How long the thread was without a processor within [from, to]: no less and no more than that.
@@ -36,13 +41,9 @@ class Processors {
   };
   Bounds without(LocationIndex location, Seconds from, Seconds to) const;
 
-  // `root_of`: the outermost call path above one.
-  template <class F>
-  ProcessorUse finish(const Definitions& definitions, F&& root_of) const {
-    ProcessorUse use = summarise(definitions);
-    for (ProcessorUse::Thread& t : use.threads) t.root = root_of(t.root);
-    return use;
-  }
+  // Instance::without_processor.
+  void add_to(WaitResults& waits) const;
+  ProcessorUse finish(const Definitions& definitions, const std::vector<CallPath>& paths) const;
 
  private:
   struct Reading {

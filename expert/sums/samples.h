@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "expert/metrics/selection.h"
-#include "expert/sums/severity.h"
+#include "expert/sums/setting.h"
 
 namespace kojak::expert {
 
@@ -23,9 +23,12 @@ inline constexpr std::string_view kSamplesMetric = "samples";
 
 class Samples {
  public:
-  explicit Samples(const Definitions& definitions) : definitions_(definitions) {}
+  explicit Samples(const Setting& setting) : definitions_(setting.definitions()) {}
 
   void add(LocationIndex location, CallPathIndex path, CallSiteId site, std::uint32_t count);
+  void on_sample(const earl::OpenCall& in, Seconds /*time*/, CallSiteId site, std::uint32_t count) {
+    add(in.index, raw(in.cnode), site, count);
+  }
   bool any() const { return !counts_.empty(); }
   // The root metric of samples, and the call paths that it needs.
   void add_metric(SeverityStore& severities, std::vector<ReportMetric>& metrics,

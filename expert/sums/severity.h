@@ -17,9 +17,11 @@
 #include <span>
 #include <vector>
 
+#include "earl/aspects/call_tree.h"
 #include "epilog/format/definitions.h"
 #include "expert/metrics/amount.h"
 #include "expert/metrics/metric.h"
+#include "expert/waits/wait.h"
 
 namespace kojak::expert {
 
@@ -29,6 +31,9 @@ struct CallPath {
   CallSiteId site = absent<CallSiteId>();
   std::size_t parent = kNone;  // in order of first appearance
 };
+
+// In that order.
+std::vector<CallPath> call_paths_of(const earl::CallTree& tree);
 
 // Whether a hardware counter can be added over calls: a rate or a sample cannot.
 constexpr bool adds_up(const MetricDef& counter) {
@@ -100,6 +105,21 @@ class SeverityStore {
   }
   void add(MetricIndex metric, CallPathIndex call_path, LocationIndex location, TimeSum time) {
     add_whole(metric, call_path, location, time.ticks());
+  }
+  void on_wait(const Wait& wait) {
+    if (wait.known == Wait::Known::kInSum) return;
+    add(wait.metric, wait.call_path, wait.location, wait.waiting.value);
+  }
+  void on_sum(MetricIndex metric, CallPathIndex call_path, LocationIndex location, TimeSum time) {
+    add(metric, call_path, location, time);
+  }
+  template <class Time>
+  void on_time(MetricIndex metric, CallPathIndex call_path, LocationIndex location, Time time) {
+    add(metric, call_path, location, time);
+  }
+  void on_count(MetricIndex metric, CallPathIndex call_path, LocationIndex location,
+                std::uint64_t amount) {
+    add_count(metric, call_path, location, amount);
   }
   // Ticks, or what is counted; not of a metric with fractions.
   void add_whole(MetricIndex metric, CallPathIndex call_path, LocationIndex location,

@@ -5,11 +5,11 @@
 
 namespace kojak::expert {
 
-MetricIndex Profile::metric_of_class(TimeClass c) {
+MetricIndex TimeProfile::metric_of_class(TimeClass c) {
   return metric_of(c);
 }
 
-void Profile::learn(const earl::Call& call) {
+void TimeProfile::learn(const earl::Call& call) {
   const auto call_path = static_cast<CallPathIndex>(raw(call.cnode));
   if (call_path >= paths_.size()) paths_.resize(call_path + 1);
   Path& path = paths_[call_path];
@@ -23,21 +23,32 @@ void Profile::learn(const earl::Call& call) {
   path.time_class = region != nullptr ? region_class(*region) : TimeClass::kUser;
 }
 
-void Profile::finish(SeverityStore& store, const earl::CallTree& tree) {
+void TimeProfile::finish(const earl::CallTree& tree) {
   constexpr MetricIndex kVisits = metric_index<Visits>();
   for (CallPathIndex c = 0; c < paths_.size(); ++c) {
     const std::span<const Cell> row = cells_.find(c);
     for (LocationIndex l = 0; l < row.size(); ++l) {
       if (row[l].visits == 0) continue;
-      store.add(metric_of(paths_[c].time_class), c, l, row[l].time);
-      store.add_whole(kVisits, c, l, row[l].visits);
+      severities_.add(metric_of(paths_[c].time_class), c, l, row[l].time);
+      severities_.add_whole(kVisits, c, l, row[l].visits);
       tree.for_each_entered_with(CallPathId{c}, [&](CallPathId caller) {
-        store.add_whole(kVisits, raw(caller), l, row[l].visits);
+        severities_.add_whole(kVisits, raw(caller), l, row[l].visits);
       });
     }
     if (!row.empty()) cells_.release(c);
   }
   paths_.clear();
+}
+
+std::vector<CallPath> call_paths_of(const earl::CallTree& tree) {
+  std::vector<CallPath> paths;
+  paths.reserve(tree.size());
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const earl::CallPath& path = tree[static_cast<CallPathId>(static_cast<std::uint32_t>(i))];
+    paths.push_back(
+        {path.region, path.csite, is_absent(path.parent) ? kNone : std::size_t{raw(path.parent)}});
+  }
+  return paths;
 }
 
 }  // namespace kojak::expert

@@ -10,16 +10,18 @@
 #include "earl/aspects/call_tree.h"
 #include "earl/call.h"
 #include "expert/metrics/time_class.h"
-#include "expert/sums/severity.h"
+#include "expert/sums/setting.h"
 
 namespace kojak::expert {
 
-class Profile {
+class TimeProfile {
  public:
-  Profile(const Definitions& definitions, std::size_t locations)
-      : definitions_(&definitions), cells_(locations) {}
+  explicit TimeProfile(const Setting& setting)
+      : definitions_(&setting.definitions()),
+        severities_(setting.severities),
+        cells_(setting.locations()) {}
 
-  KOJAK_INLINED void add(const earl::Call& call, SeverityStore& store) {
+  KOJAK_INLINED void on_call(const earl::Call& call) {
     const auto call_path = static_cast<CallPathIndex>(raw(call.cnode));
     if (call_path >= paths_.size() || paths_[call_path].row == nullptr) [[unlikely]]
       learn(call);
@@ -28,14 +30,15 @@ class Profile {
     ++cell.visits;
     const double time = call.exclusive.value > 0 ? call.exclusive.value : 0;  // rounding
     if (path.by_completion && class_of_completed(call.completed) != path.time_class) {
-      store.add(metric_of_class(class_of_completed(call.completed)), call_path, call.index, time);
+      severities_.add(metric_of_class(class_of_completed(call.completed)), call_path, call.index,
+                      time);
     } else {
       cell.time.add(time);
     }
   }
-  // Moves everything to the store, row by row, so that nothing is held twice. Functions that were
-  // entered with a call, as its call path tells, are visited with it.
-  void finish(SeverityStore& store, const earl::CallTree& tree);
+  // Moves everything to the severities, row by row, so that nothing is held twice. Functions that
+  // were entered with a call, as its call path tells, are visited with it.
+  void finish(const earl::CallTree& tree);
 
  private:
   struct Cell {
@@ -51,6 +54,7 @@ class Profile {
   static MetricIndex metric_of_class(TimeClass c);
 
   const Definitions* definitions_;
+  SeverityStore& severities_;
   RowTable<Cell> cells_;
   std::vector<Path> paths_;
 };

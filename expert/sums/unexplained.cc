@@ -44,22 +44,23 @@ void Unexplained::move(CallPathIndex path, LocationIndex location, TimeSum rest,
   calls > 0 ? sum.sum += rest : sum.sum -= rest;
 }
 
-void Unexplained::claim(const earl::Call& call, Seconds seconds) {
-  if (call.function == nullptr || !concerns(*call.function) || call.exclusive.value <= kLong)
-    return;
-  std::vector<Claimed>& recent = recent_[call.index];
+void Unexplained::claim(const Wait& wait) {
+  const bool looked_at =
+      wait.call_path < functions_.size() && functions_[wait.call_path] != nullptr;
+  if (!looked_at) return;
+  std::vector<Claimed>& recent = recent_[wait.location];
   const auto at = std::find_if(recent.rbegin(), recent.rend(),
-                               [&](const Claimed& c) { return c.enter_pos == call.enter_pos; });
+                               [&](const Claimed& c) { return c.enter_pos == wait.enter_pos; });
   if (at != recent.rend()) {
-    at->claimed.add(seconds.value);
+    at->claimed.add(wait.waiting.value);
     return;
   }
   if (recent.size() == kRecent) {
-    settle(call.index, recent.front());
+    settle(wait.location, recent.front());
     recent.erase(recent.begin());
   }
-  recent.push_back({call.enter_pos, raw(call.cnode), TimeSum::of(call.exclusive.value),
-                    TimeSum::of(seconds.value)});
+  recent.push_back({wait.enter_pos, wait.call_path, TimeSum::of(wait.exclusive.value),
+                    TimeSum::of(wait.waiting.value)});
 }
 
 void Unexplained::settle(LocationIndex location, const Claimed& claimed) {

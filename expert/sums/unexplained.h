@@ -6,8 +6,8 @@
 // if no pattern looks at the function, 1 ms alone decides. What counts is the unclaimed rest less
 // the median (with fewer than ten calls the rest). The median is known at the end only, so rests
 // are summed by call path, location and step; as ten times the end of a step is the end of a step
-// again, that loses nothing. A call's claims come one after the other, after its exit: the last few
-// claimed calls of each location are kept until others follow.
+// again, that loses nothing. A call's waits come one after the other, after its exit: the last few
+// calls of each location that waited are kept until others follow.
 //
 // Memory: steps x functions, and a few steps for each call path and location with long calls.
 // Start-up (MPI_Init) is left out: what it waits for lies before the trace.
@@ -20,14 +20,16 @@
 #include <vector>
 
 #include "earl/call.h"
-#include "expert/sums/severity.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/sums/setting.h"
+#include "expert/waits/wait.h"
 
 namespace kojak::expert {
 
 class Unexplained {
  public:
-  explicit Unexplained(std::size_t locations)
-      : steps_(steps()), rests_(locations), recent_(locations) {}
+  explicit Unexplained(const Setting& setting)
+      : steps_(steps()), rests_(setting.locations()), recent_(setting.locations()) {}
 
   // Every region instance, at its exit.
   KOJAK_INLINED void on_call(const earl::Call& call) {
@@ -41,11 +43,17 @@ class Unexplained {
     if (call.exclusive.value > kLong) [[unlikely]]
       add_long(call);
   }
-  // A pattern claims so much of a call that has been told.
-  void claim(const earl::Call& call, Seconds seconds);
-  // Claims that are known at the end, and of several calls together.
-  void claim_at_end(CallPathIndex path, LocationIndex location, TimeSum time) {
-    late_[{path, location}] += time;
+  // A wait of a call that has been told.
+  void on_wait(const Wait& wait) {
+    if (wait.known == Wait::Known::kInSum || kPartOfPattern[wait.metric]) return;
+    if (wait.known == Wait::Known::kAtEnd) {
+      late_[{wait.call_path, wait.location}].add(wait.waiting.value);
+    } else if (wait.exclusive.value > kLong) {
+      claim(wait);
+    }
+  }
+  void on_sum(MetricIndex metric, CallPathIndex path, LocationIndex location, TimeSum time) {
+    if (!kPartOfPattern[metric]) late_[{path, location}] += time;
   }
   // f(CallPathIndex, LocationIndex, TimeSum) for all that is left.
   template <class F>
@@ -103,6 +111,7 @@ class Unexplained {
   static bool concerns(const MpiFunction& function) { return function.role != MpiRole::kInit; }
   static bool looked_at(const MpiFunction& function) { return function.role != MpiRole::kOther; }
   void add_long(const earl::Call& call);
+  void claim(const Wait& wait);
   void move(CallPathIndex path, LocationIndex location, TimeSum rest, std::int64_t calls);
   void settle(LocationIndex location, const Claimed& claimed);
   void settle_all(LocationIndex location);

@@ -2,9 +2,9 @@
 //
 // Patterns know the partner when they compute a severity, and say so there:
 //   out.add(LateSender{}, receive, severity, enter_of(message.send_call));
-// Analysis makes a Wait of it and hands it to ReplayWatcher::on_wait, for every wait that is
-// counted, in the order in which the patterns decide. A call that waited for several (holders of
-// a lock, targets without progress) gives a Wait for each of them, with its part of the time.
+// That becomes a Wait, and all who listen get it (stream.h): every wait that is counted, in the
+// order in which the patterns decide. A call that waited for several (holders of a lock, targets
+// without progress) gives a Wait for each of them, with its part of the time.
 // Plain values; any thread.
 #pragma once
 
@@ -29,8 +29,9 @@ struct EndedBy {
   bool at_exit = false;  // by its exit, else by its enter
   // From then on it did nothing that the waiting needed, if known: what it did later made it late.
   Seconds idle_since{std::numeric_limits<double>::infinity()};
+  bool never = false;  // it was awaited, but neither that call nor the wait ended
 
-  bool known() const { return location != kNoLocation; }
+  bool known() const { return location != kNoLocation && !never; }
   bool operator==(const EndedBy&) const = default;
 };
 inline EndedBy enter_of(const earl::OpenCall& call) {
@@ -60,6 +61,13 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 
+// One that has come to an operation in which each waits for all, and its call.
+struct Arrival {
+  LocationIndex location = 0;
+  Seconds enter, exit;
+  std::uint64_t exit_pos = 0;
+};
+
 // Of a call that waited for several: the times within which it waited for one of them. Parts of one
 // wait are disjoint.
 struct WaitPart {
@@ -73,13 +81,38 @@ struct Wait {
   CallPathIndex call_path = 0;
   LocationIndex location = 0;
   Seconds enter, exit;  // of the waiting call
-  std::uint64_t exit_pos = 0;
+  std::uint64_t enter_pos = 0, exit_pos = 0;
+  Seconds exclusive;  // of the call, where known is kAtOnce: without what nests in it
   // The waiting lies within these times; it is less where other regions nest in the call.
   Seconds begin, end;
   Seconds waiting;
   EndedBy ended_by;  // not known(): no single call ended it
   Operation operation;
+  // How it is known what the awaited one did meanwhile.
+  enum class Cause : std::uint8_t {
+    kCompare,  // it is compared with the one that waits, since they stood together last
+    kSeen,     // the trace shows it: it held the lock, or was outside MPI
+    kNobody    // nobody was awaited: the completion of an operation, say
+  } cause = Cause::kCompare;
+  // When it is known how long the call waited.
+  enum class Known : std::uint8_t {
+    kAtOnce,
+    kAtEnd,  // of the trace
+    kInSum   // likewise, and its time is in a sum that was told before
+  } known = Known::kAtOnce;
 };
+
+// A wait of that call, without what is known of its waiting.
+inline Wait wait_of_call(MetricIndex metric, const earl::Call& at) {
+  return {.metric = metric,
+          .call_path = raw(at.cnode),
+          .location = at.index,
+          .enter = at.enter,
+          .exit = at.exit,
+          .enter_pos = at.enter_pos,
+          .exit_pos = at.exit_pos,
+          .exclusive = at.exclusive};
+}
 
 // The waits of a call that waited `severity` in all, for each of these parts. What is left, for
 // nobody who is known, comes last, as an operation of its own with the number `rest`. Together they
@@ -87,12 +120,8 @@ struct Wait {
 template <class F>
 void for_each_part(MetricIndex metric, const earl::Call& at, Seconds severity,
                    std::span<const WaitPart> parts, std::uint64_t rest, F&& f) {
-  Wait wait{.metric = metric,
-            .call_path = raw(at.cnode),
-            .location = at.index,
-            .enter = at.enter,
-            .exit = at.exit,
-            .exit_pos = at.exit_pos};
+  Wait wait = wait_of_call(metric, at);
+  wait.cause = Wait::Cause::kSeen;
   const auto length = [&](const WaitPart& part) {
     return earl::overlap(at, part.when.begin, part.when.end);
   };
@@ -104,7 +133,7 @@ void for_each_part(MetricIndex metric, const earl::Call& at, Seconds severity,
     all += length(part);
     last = &part;
   }
-  const bool rest_waited = kRounding < severity - all;
+  const bool rest_waited = last == nullptr || kRounding < severity - all;
   const TimeSum whole = TimeSum::of(severity.value);
   Seconds until{};
   TimeSum told;

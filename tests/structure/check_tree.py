@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the layout of the tree: the fixed top-level folders, that a source file above 500 lines
-says in its opening comment why ("long because ..."), and that a folder of rooms holds at most 20 things
-(a header and its source are one).
+says in its opening comment why ("long because ..."), that a folder of rooms holds at most 20 things
+(a header and its source are one), and that the analysis stays a list of who listens and who finds.
 
 Usage: check_tree.py ROOT. Prints what is wrong; exit status 1 then.
 """
@@ -12,6 +12,7 @@ TOP = {"CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "epilog", 
        "expert", "tools", "tests", "docs", "build"}
 ROOMS = {"expert", "merge"}
 MOST = 20
+MOST_LINES = {"expert/analysis.cc": 350}
 SOURCES = {".cc", ".h", ".c", ".py", ".ts", ".f90", ".F90"}
 
 
@@ -29,6 +30,10 @@ def main():
             lines = source.read_text(errors="replace").splitlines()
             if len(lines) > 500 and "long because" not in "\n".join(lines[:30]).lower():
                 found.append(f"{source.relative_to(root)}: {len(lines)} lines and no reason given")
+    for name, most in MOST_LINES.items():
+        lines = len((root / name).read_text().splitlines())
+        if lines > most:
+            found.append(f"{name}: {lines} lines, more than {most}: what finds waits or listens has files of its own")
     for folder in ROOMS:
         for room in [root / folder, *sorted((root / folder).rglob("*"))]:
             things = {source.stem for source in room.glob("*") if source.suffix in {".cc", ".h"}} if room.is_dir() else ()

@@ -197,10 +197,23 @@ TEST(Absences, LocksWhoseGrantNeedsTheTargetNameTheirHolder) {
   EXPECT_EQ(found.until(partners_of(*locks[0])[0]), "rank 0 leaves MPI_Win_unlock");
 }
 
-// The worst instances of waits that count together.
-struct Worst : WaitsApart {
-  void add(const Wait& wait) override { instances.add(wait); }
+// What is told of waits: their sums, and the worst instances of those that are told one by one.
+struct Told : WaitStream {
+  void wait(const Wait& wait) override {
+    instances.on_wait(wait);
+    if (wait.known == Wait::Known::kAtOnce) at_once += wait.waiting.value;
+    if (wait.known != Wait::Known::kInSum) all += wait.waiting.value;
+    if (wait.ended_by.known()) by_one += wait.waiting.value;
+  }
+  void sum(MetricIndex, CallPathIndex, LocationIndex, TimeSum time) override {
+    all += time.seconds();
+  }
+  LogMemory* memory() override { return &logs; }
+
+  LogMemory logs;
   Instances instances{10, 2};
+  double all = 0, at_once = 0;
+  double by_one = 0;  // of these for one who is known
 };
 
 // That progress, and grants, need nobody.
@@ -226,19 +239,8 @@ class AbsentSides : public ::testing::TestWithParam<Evidence> {};
 TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
   const Evidence evidence = GetParam();
   std::vector<std::pair<std::uint32_t, double>> named;  // process, seconds
-  double sum = 0;
-  WaitClaims::Results results;
-  results.apart = [] { return std::make_unique<Worst>(); };
-  results.progress = [&](ProgressKind, CallPathIndex, LocationIndex, TimeSum s) {
-    sum += s.seconds();
-  };
-  results.progress_waits = [&](ProgressKind, WaitsApart& waits) {
-    for (const Instance& i : static_cast<Worst&>(waits).instances.finish().worst) {
-      named.emplace_back(i.operation.process, i.waiting.seconds());
-      EXPECT_EQ(i.waiters[0].ended_by.location, i.operation.process);
-    }
-  };
-  WaitClaims claims(true, results);
+  Told told;
+  WaitClaims claims(true, told);
   WaitingCall w;
   w.call.function = find_mpi_function("MPI_Win_flush_all");
   w.call.exit = {10};
@@ -251,6 +253,11 @@ TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
   add_twice(claims, w, evidence);
   claims.finish();
   EXPECT_EQ(claims.voided(), evidence.same_node || evidence.others ? 1u : 0u);
+  const double sum = told.all;
+  for (const Instance& i : told.instances.finish().worst) {
+    named.emplace_back(i.operation.process, i.waiting.seconds());
+    EXPECT_EQ(i.waiters[0].ended_by.location, i.operation.process);
+  }
   using Named = std::vector<std::pair<std::uint32_t, double>>;
   if (evidence.same_node && evidence.others) {
     EXPECT_EQ(sum, 0);
@@ -280,28 +287,8 @@ class HeldLocks : public ::testing::TestWithParam<Evidence> {};
 
 TEST_P(HeldLocks, CountAsTheEvidenceTells) {
   const Evidence evidence = GetParam();
-  double sum = 0, at_once = 0, for_holder = 0;
-  WaitClaims::Results results;
-  results.apart = [] { return std::make_unique<Worst>(); };
-  results.lock_contention = [&](LockSide, const Call&, Seconds s, bool at_end,
-                                std::span<const WaitPart> parts) {
-    sum += s.value;
-    if (!at_end) at_once += s.value;
-    for (const WaitPart& part : parts) {
-      EXPECT_EQ(part.ended_by.location, 3u);
-      for_holder += (part.when.end - part.when.begin).value;
-    }
-  };
-  results.contention = [&](LockSide, CallPathIndex, LocationIndex, TimeSum s) {
-    sum += s.seconds();
-  };
-  results.contention_waits = [&](LockSide, WaitsApart& apart) {
-    const WaitResults waits = static_cast<Worst&>(apart).instances.finish();
-    ASSERT_EQ(waits.worst.size(), 1u);
-    EXPECT_EQ(waits.worst[0].waiters[0].ended_by.location, 3u);
-    for_holder += waits.worst[0].waiting.seconds();
-  };
-  WaitClaims claims(true, results);
+  Told told;
+  WaitClaims claims(true, told);
   WaitingCall w;
   w.call.function = find_mpi_function("MPI_Win_unlock");
   w.call.exit = {10};
@@ -319,9 +306,12 @@ TEST_P(HeldLocks, CountAsTheEvidenceTells) {
   add_twice(claims, w, evidence);
   claims.finish();
   const double expected = evidence.same_node ? 2 * 6 : 2 * (2 + 2);
-  EXPECT_EQ(sum, expected);
-  EXPECT_EQ(for_holder, expected);
-  EXPECT_EQ(at_once, 0);
+  EXPECT_EQ(told.all, expected);
+  EXPECT_EQ(told.by_one, expected);
+  EXPECT_EQ(told.at_once, 0);
+  for (const Instance& i : told.instances.finish().worst) {
+    for (const Waiter& waiter : i.waiters) EXPECT_EQ(waiter.ended_by.location, 3u);
+  }
 }
 INSTANTIATE_TEST_SUITE_P(All, HeldLocks,
                          ::testing::Values(Evidence{false, false, 2}, Evidence{false, true, 0},
@@ -332,16 +322,8 @@ INSTANTIATE_TEST_SUITE_P(All, HeldLocks,
 // MPI: nothing can change what the calls waited.
 TEST(Absences, LocksAreCountedAtOnceWhereNoEvidenceMatters) {
   for (const bool known : {true, false}) {
-    double at_once = 0, others = 0;
-    WaitClaims::Results results;
-    results.lock_contention = [&](LockSide, const Call&, Seconds s, bool at_end,
-                                  std::span<const WaitPart>) {
-      (at_end ? others : at_once) += s.value;
-    };
-    results.contention = [&](LockSide, CallPathIndex, LocationIndex, TimeSum s) {
-      others += s.seconds();
-    };
-    WaitClaims claims(known, results);
+    Told told;
+    WaitClaims claims(known, told);
     WaitingCall w;
     w.call.function = find_mpi_function("MPI_Win_unlock");
     w.call.exit = {10};
@@ -357,41 +339,9 @@ TEST(Absences, LocksAreCountedAtOnceWhereNoEvidenceMatters) {
     w.held = {held};
     claims.add(w);
     claims.finish();
-    EXPECT_EQ(at_once, 6);
-    EXPECT_EQ(others, 0);
+    EXPECT_EQ(told.at_once, 6);
+    EXPECT_EQ(told.all, 6);
   }
-}
-
-// What was counted apart joins what is there: the same operation becomes one, and keeps its
-// unlisted waits.
-TEST(Absences, ResultsCountedApartAreJoined) {
-  Wait wait;
-  wait.waiting = wait.exit = wait.end = Seconds{2};
-  wait.ended_by = {9, 1, {2}};
-  wait.operation = {.scattered = true, .number = 5};
-  Instances one(2, 2), other(2, 2), all(2, 2);
-  for (LocationIndex l = 0; l < Instances::kListed + 1; ++l) {
-    wait.location = l;
-    one.add(wait);
-  }
-  wait.location = 1000;
-  wait.waiting = Seconds{3};
-  other.add(wait);
-  wait.operation.number = 6;
-  wait.waiting = Seconds{1};
-  other.add(wait);
-  all.absorb(one.finish(), 4);
-  all.absorb(other.finish(), 4);
-  const WaitResults results = all.finish();
-  ASSERT_EQ(results.worst.size(), 2u);
-  EXPECT_EQ(results.worst[0].metric, 4u);
-  EXPECT_EQ(results.worst[0].waiting.seconds(), 2.0 * (Instances::kListed + 1) + 3);
-  EXPECT_EQ(results.worst[0].waiters[0].location, 1000u);
-  EXPECT_EQ(results.worst[0].waiters.size() + results.worst[0].further, Instances::kListed + 2);
-  EXPECT_EQ(results.worst[1].waiting.seconds(), 1);
-  const auto found = results.partners.find(WaitResults::place(4, 0));
-  ASSERT_NE(found, results.partners.end());
-  EXPECT_EQ(found->second[0].waited.seconds(), 2.0 * (Instances::kListed + 1) + 4);
 }
 
 }  // namespace

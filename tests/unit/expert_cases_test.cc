@@ -23,7 +23,6 @@
 #include "expert/analysis.h"
 #include "expert/cube/writer.h"
 #include "expert/patterns/catalogue.h"
-#include "expert_wait_list.h"
 #include "tests/support/cross_checks.h"
 
 namespace kojak::expert {
@@ -197,7 +196,7 @@ Result run(const std::string& trace_text, std::vector<std::byte>* bytes = nullpt
   AnalysisOptions options;
   options.root_causes = root_causes;
   WaitList list;
-  options.watcher = &list;
+  options.waits = &list;
   const Report report = analyse(*trace, options);
   result.waits = std::move(list.waits);
   result.faults = faults_of(result.waits, report);

@@ -30,9 +30,9 @@ Wait wait_at(LocationIndex location, std::uint64_t operation, double enter, doub
 
 TEST(Operations, AddUpWhatWaitedInThem) {
   Instances instances(10, 16);
-  instances.add(wait_at(0, 1, 2, 3, 2));  // [2, 5]
-  instances.add(wait_at(1, 1, 1, 4, 2));  // [1, 5]
-  instances.add(wait_at(0, 2, 6, 5));     // another operation
+  instances.on_wait(wait_at(0, 1, 2, 3, 2));  // [2, 5]
+  instances.on_wait(wait_at(1, 1, 1, 4, 2));  // [1, 5]
+  instances.on_wait(wait_at(0, 2, 6, 5));     // another operation
   const WaitResults results = instances.finish();
   ASSERT_EQ(results.worst.size(), 2u);
   const Instance& first = results.worst[0];
@@ -51,7 +51,7 @@ TEST(Operations, AddUpWhatWaitedInThem) {
 TEST(Operations, OnlyTheWorstAreKept) {
   Instances instances(2, 16);
   for (const double seconds : {3.0, 1.0, 5.0, 4.0, 2.0}) {
-    instances.add(wait_at(0, static_cast<std::uint64_t>(seconds), 10 * seconds, seconds));
+    instances.on_wait(wait_at(0, static_cast<std::uint64_t>(seconds), 10 * seconds, seconds));
   }
   const WaitResults results = instances.finish();
   ASSERT_EQ(results.worst.size(), 2u);
@@ -60,14 +60,14 @@ TEST(Operations, OnlyTheWorstAreKept) {
   ASSERT_EQ(results.of_places.size(), 1u);  // all at one call path
   EXPECT_EQ(results.of_places[0].waiting.seconds(), 5);
   Instances none(0, 16);
-  none.add(wait_at(0, 1, 0, 1));
+  none.on_wait(wait_at(0, 1, 0, 1));
   EXPECT_TRUE(none.finish().worst.empty());
 }
 
 TEST(Operations, OfEqualOnesTheEarlier) {
   Instances instances(1, 16);
-  instances.add(wait_at(0, 1, 20, 1));
-  instances.add(wait_at(0, 2, 10, 1));
+  instances.on_wait(wait_at(0, 1, 20, 1));
+  instances.on_wait(wait_at(0, 2, 10, 1));
   const WaitResults results = instances.finish();
   ASSERT_EQ(results.worst.size(), 1u);
   EXPECT_EQ(results.worst[0].begin.value, 10);
@@ -75,9 +75,9 @@ TEST(Operations, OfEqualOnesTheEarlier) {
 
 TEST(Operations, ScatteredOnesArePutTogetherByNumber) {
   Instances instances(10, 16);
-  instances.add(wait_at(0, 1, 0, 1, 5, true));
-  instances.add(wait_at(0, 2, 1, 2, 6, true));
-  instances.add(wait_at(1, 1, 0, 4, 5, true));
+  instances.on_wait(wait_at(0, 1, 0, 1, 5, true));
+  instances.on_wait(wait_at(0, 2, 1, 2, 6, true));
+  instances.on_wait(wait_at(1, 1, 0, 4, 5, true));
   const WaitResults results = instances.finish();
   ASSERT_EQ(results.worst.size(), 2u);
   EXPECT_EQ(results.worst[0].waiting.seconds(), 5);  // 1 + 4
@@ -89,9 +89,9 @@ TEST(Operations, ScatteredOnesArePutTogetherByNumber) {
 TEST(Operations, ScatteredWaitsArePutTogetherForAWhile) {
   for (const std::uint64_t later : {Instances::kLeastOpen - 1, Instances::kLeastOpen}) {
     Instances instances(2, 16);
-    instances.add(wait_at(0, 1, 0, 4, 5, true));
-    for (std::uint64_t i = 0; i < later; ++i) instances.add(wait_at(0, 2 + i, 0, 1, 5, true));
-    instances.add(wait_at(6, 1, 0, 3, 5, true));
+    instances.on_wait(wait_at(0, 1, 0, 4, 5, true));
+    for (std::uint64_t i = 0; i < later; ++i) instances.on_wait(wait_at(0, 2 + i, 0, 1, 5, true));
+    instances.on_wait(wait_at(6, 1, 0, 3, 5, true));
     const WaitResults results = instances.finish();
     ASSERT_EQ(results.worst.size(), 2u);
     if (later < Instances::kLeastOpen) {
@@ -108,7 +108,7 @@ TEST(Operations, ScatteredWaitsArePutTogetherForAWhile) {
 TEST(Operations, ListAtMostSoManyWaiters) {
   Instances instances(1, 16);
   const auto many = static_cast<LocationIndex>(Instances::kListed + 3);
-  for (LocationIndex l = 0; l < many; ++l) instances.add(wait_at(l, 1, 0, 1 + l));
+  for (LocationIndex l = 0; l < many; ++l) instances.on_wait(wait_at(l, 1, 0, 1 + l));
   const WaitResults results = instances.finish();
   ASSERT_EQ(results.worst.size(), 1u);
   EXPECT_EQ(results.worst[0].waiters.size(), Instances::kListed);
@@ -119,9 +119,9 @@ TEST(Operations, ListAtMostSoManyWaiters) {
 
 TEST(Operations, PartnersAreSummedForEachPlace) {
   Instances instances(1, 16);
-  instances.add(wait_at(0, 1, 0, 1, 4));
-  instances.add(wait_at(0, 2, 2, 3, 5));
-  instances.add(wait_at(1, 3, 5, 3, 4));
+  instances.on_wait(wait_at(0, 1, 0, 1, 4));
+  instances.on_wait(wait_at(0, 2, 2, 3, 5));
+  instances.on_wait(wait_at(1, 3, 5, 3, 4));
   const WaitResults results = instances.finish();
   const auto found = results.partners.find(WaitResults::place(3, 0));
   ASSERT_NE(found, results.partners.end());
@@ -208,12 +208,9 @@ TEST(Operations, WindowsAreNotMixed) {
   EXPECT_EQ(ending(report, by.location, by.call_path, by.at_exit), "rank 3 enters MPI_Win_fence");
 }
 
-// A watcher sees the same calls as an analysis without one, and changes nothing.
-TEST(Operations, AWatcherChangesNothing) {
-  struct Watcher : ReplayWatcher {
-    int calls = 0;
-    void on_call(const earl::Call&) override { ++calls; }
-  } watcher;
+// Who listens to the waits gets them all, and changes nothing.
+TEST(Operations, AListenerChangesNothing) {
+  WaitList listener;
   const std::string text =
       "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
       "ENTER lid=0 time=1 region=MPI_Barrier\nENTER lid=1 time=3 region=MPI_Barrier\n"
@@ -221,9 +218,10 @@ TEST(Operations, AWatcherChangesNothing) {
       "EXIT lid=0 time=10\nEXIT lid=1 time=10\n";
   std::vector<std::byte> bytes, again;
   std::optional<earl::Trace> trace, same;
-  const Report watched = analysed(text, bytes, trace, {.watcher = &watcher});
+  const Report watched = analysed(text, bytes, trace, {.waits = &listener});
   const Report plain = analysed(text, again, same);
-  EXPECT_EQ(watcher.calls, 4);
+  ASSERT_EQ(listener.waits.size(), 1u);
+  EXPECT_EQ(listener.waits[0].waiting, Seconds{2});  // 3 - 1
   for (std::size_t m = 0; m < plain.metrics().size(); ++m) {
     EXPECT_EQ(watched.total(m), plain.total(m)) << plain.metrics()[m].metric.name;
   }

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "expert/findings/processor_words.h"
-#include "expert/sums/processors.h"
 #include "expert/output/terminal.h"
+#include "expert/sums/processors.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
@@ -62,7 +62,7 @@ TEST(Processors, KeepPartOfManyReadings) {
   for (int i = 0; i <= 1000; ++i) {
     processors.add(0, 0, {0.1 * i}, wanted(0.05 * i));
   }
-  const ProcessorUse use = processors.finish(Definitions{}, [](CallPathIndex p) { return p; });
+  const ProcessorUse use = processors.finish(Definitions{}, std::vector<CallPath>(8));
   ASSERT_EQ(use.threads.size(), 1u);
   EXPECT_NEAR(use.threads[0].wanted, 50, 1e-6);
   EXPECT_NEAR(use.threads[0].covered, 100, 1e-9);
@@ -79,7 +79,7 @@ TEST(Processors, IgnoreCountsThatFall) {
   processors.add(0, 0, {1}, wanted(1));
   processors.add(0, 0, {2}, wanted(0.5));
   processors.add(0, 0, {3}, wanted(1.25));
-  const ProcessorUse use = processors.finish(Definitions{}, [](CallPathIndex p) { return p; });
+  const ProcessorUse use = processors.finish(Definitions{}, std::vector<CallPath>(8));
   EXPECT_DOUBLE_EQ(use.threads.at(0).wanted, 0.25);
 }
 

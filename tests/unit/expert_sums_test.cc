@@ -15,7 +15,6 @@
 #include "epilog/format/text/text_reader.h"
 #include "expert/analysis.h"
 #include "expert/patterns/catalogue.h"
-#include "expert_wait_list.h"
 
 namespace kojak::expert {
 namespace {
@@ -42,7 +41,7 @@ SummedCase run_of(const fs::path& path) {
   AnalysisOptions options;
   options.root_causes = true;
   WaitList list;
-  options.watcher = &list;
+  options.waits = &list;
   const Report report = analyse(*opened, options);
   run.waits = std::move(list.waits);
   run.locations = report.threads();
@@ -86,7 +85,7 @@ Cells added(const std::vector<Wait>& waits, std::size_t locations) {
 using Partners = std::map<std::tuple<std::uint64_t, LocationIndex, CallPathIndex, bool>, Ticks>;
 Partners partners_of(const std::vector<Wait>& waits, std::size_t locations) {
   Instances instances(1, locations);
-  for (const Wait& w : waits) instances.add(w);
+  for (const Wait& w : waits) instances.on_wait(w);
   Partners found;
   for (const auto& [place, partners] : instances.finish().partners) {
     for (const Partner& p : partners) {

@@ -18,7 +18,7 @@ inline Result<TraceContent> read_trace(const std::string& path, const TraceLimit
   Result<earl::Trace> trace = earl::Trace::open(path);
   if (!trace) return trace.error();
   TimelineReader reader(limits);
-  expert::analyse(*trace, {.watcher = &reader.watch(*trace)});
+  expert::analyse(*trace, {.page = &reader});
   return reader.finish();
 }
 

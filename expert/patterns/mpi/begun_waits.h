@@ -44,6 +44,20 @@ class BegunWaits {
     }
   }
 
+  template <class Out>
+  void on_collective_wait(const earl::CollectiveWait& wait, Out& out) const {
+    const earl::CompletedOperation* const c = deciding(wait);
+    if (c == nullptr) return;
+    const Operation current = out.operation();
+    out.set_operation({.object = Operation::Object::kCommunicator,
+                       .scattered = true,
+                       .id = raw(c->operation->com),
+                       .number = begun_[c->operation->slot].number});
+    add_wait(*wait.call, *c, out);
+    out.set_operation(current);
+  }
+
+ private:
   // The operation that decided how long the call waited; nullptr if none did.
   const earl::CompletedOperation* deciding(const earl::CollectiveWait& wait) const {
     const Call& call = *wait.call;
@@ -59,9 +73,6 @@ class BegunWaits {
       if (found == nullptr || earlier == any) found = &c;
     }
     return found != nullptr && of(*found).last.known() ? found : nullptr;
-  }
-  std::uint64_t number(const earl::CompletedOperation& c) const {
-    return begun_[c.operation->slot].number;
   }
 
   template <class Analysis>
@@ -86,7 +97,6 @@ class BegunWaits {
     }
   }
 
- private:
   struct Awaited {
     EndedBy last;   // the last to begin of those that the member waits for, if any
     EndedBy first;  // the first, at the root of a reduce or gather

@@ -7,6 +7,10 @@ namespace {
 
 using Held = WaitingCall::Held;
 
+// Indirect Wait is a part of Early Wait: what is told of it is told of both.
+constexpr std::array<MetricIndex, 2> kIndirect{metric_index<IndirectWait>(),
+                                               metric_index<EarlyWait>()};
+
 // When locks were held by others, if the rule of each window is known: rule(WindowId).
 template <class Rule>
 void held_times(const std::vector<Held>& held, Rule&& rule, Intervals& set) {
@@ -234,9 +238,26 @@ void WaitClaims::leave_to_latest(const Intervals& taken) {
 }
 
 void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {
-  if (waits == nullptr) waits = results_.apart();
+  if (out_.memory() == nullptr) return;
+  if (waits == nullptr) waits = std::make_unique<KeptWaits>(*out_.memory());
   for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_,
                 [&](const Wait& wait) { waits->add(wait); });
+}
+
+void WaitClaims::tell_parts(MetricIndex metric, const Call& call, Seconds waited,
+                            Wait::Known known) {
+  for_each_part(metric, call, waited, parts_, ++unnamed_, [&](Wait& wait) {
+    wait.known = known;
+    out_.wait(wait);
+  });
+}
+
+void WaitClaims::tell_kept(MetricIndex metric, const Waits& waits) {
+  if (waits == nullptr) return;
+  waits->for_each([&](Wait& wait) {
+    wait.metric = metric;
+    out_.wait(wait);
+  });
 }
 
 void WaitClaims::claim_indirect(const WaitingCall& waiting, const Intervals& taken) {
@@ -294,7 +315,7 @@ void WaitClaims::claim_contention(const WaitingCall& waiting,
     if (!(held[0] > Seconds{0})) return;
     const bool at_end = depends_on_grants(call, waiting.held);
     find_parts(waiting.held, [](WindowId) { return 0u; });
-    results_.lock_contention(side, call, held[0], at_end, parts_);
+    tell_contention(side, call, held[0], at_end);
     return;
   }
   Contention& claims = windows_[waiting.window].contention[static_cast<std::size_t>(side)];
@@ -319,7 +340,7 @@ void WaitClaims::finish_kept(const Kept& kept) {
     const Seconds waited = length_within(kept.call, set_);
     if (waited > Seconds{0}) {
       find_parts(kept.held, rule);
-      results_.lock_contention(side_of(kept.call, kept.kind), kept.call, waited, at_end, parts_);
+      tell_contention(side_of(kept.call, kept.kind), kept.call, waited, at_end);
     }
   }
   if (kept.kind == ProgressKind::kNobody || !known_) return;
@@ -354,7 +375,7 @@ void WaitClaims::finish_kept(const Kept& kept) {
   }
   WaitingCall::Outside all{window, {}, {}, absent_};
   find_absent(all, kMixedBoth, taken);
-  results_.progress_parts(kept.kind, kept.call, waited, parts_);
+  tell_parts(progress_metric(kept.kind), kept.call, waited, Wait::Known::kAtEnd);
   count(window, same_node, TimeSum::of(waited.value));
 }
 
@@ -363,8 +384,7 @@ void WaitClaims::finish_progress(Progress& claims, ProgressKind kind, unsigned r
   const auto tell = [&](Side side) {
     for (unsigned matter = 0; matter < kGrantRules; ++matter) {
       Waits& waits = claims.waits[matter][rule & matter][side];
-      if (waits == nullptr) continue;
-      results_.progress_waits(kind, *waits);
+      tell_kept(progress_metric(kind), waits);
       waits.reset();
     }
   };
@@ -382,16 +402,15 @@ void WaitClaims::finish() {
       Contention& claims = window.contention[static_cast<std::size_t>(side)];
       for (const auto& [where, sums] : claims.sums) {
         if (!sums[rule]) continue;
-        results_.contention(side, static_cast<CallPathIndex>(where >> 32),
-                            static_cast<LocationIndex>(where), sums[rule]);
+        out_.sum(contention_metric(side), static_cast<CallPathIndex>(where >> 32),
+                 static_cast<LocationIndex>(where), sums[rule]);
       }
       for (unsigned matter = 0; matter < kGrantRules; ++matter) {
         for (unsigned other = 0; other < kGrantRules; ++other) {
           if (other != (rule & matter)) claims.waits[matter][other].reset();
         }
         Waits& waits = claims.waits[matter][rule & matter];
-        if (waits == nullptr) continue;
-        results_.contention_waits(side, *waits);
+        tell_kept(contention_metric(side), waits);
         waits.reset();
       }
     }
@@ -408,8 +427,8 @@ void WaitClaims::finish() {
         const Sums& a = sums[rule];
         const TimeSum value = a.of(which);
         if (!value) continue;
-        results_.progress(kind, static_cast<CallPathIndex>(where >> 32),
-                          static_cast<LocationIndex>(where), value);
+        out_.sum(progress_metric(kind), static_cast<CallPathIndex>(where >> 32),
+                 static_cast<LocationIndex>(where), value);
         count(id, which != 1 && a.same, value);
       }
       finish_progress(claims, kind, rule, which);
@@ -417,11 +436,13 @@ void WaitClaims::finish() {
         for (const auto& [where, a] : window.indirect.sums) {
           const TimeSum waited = a.of(which);
           if (!waited) continue;
-          results_.indirect(static_cast<CallPathIndex>(where >> 32),
-                            static_cast<LocationIndex>(where), waited);
+          for (const MetricIndex metric : kIndirect) {
+            out_.sum(metric, static_cast<CallPathIndex>(where >> 32),
+                     static_cast<LocationIndex>(where), waited);
+          }
         }
         Waits& waits = window.indirect.waits[which];
-        if (waits != nullptr) results_.indirect_waits(*waits);
+        for (const MetricIndex metric : kIndirect) tell_kept(metric, waits);
         waits.reset();
       }
     }

@@ -9,19 +9,19 @@
 // the trace shows which of the two is true, so waits that depend on it are summed up separately
 // until then; all others are reported at once. Calls that wait for operations on several windows
 // are kept as they are: each window's part stands on its own evidence. Memory: windows x kinds x
-// call paths x locations that claim something, and kMostKept calls on several windows. Source:
-// passive-target paper 2012, section 4; the guard against false claims is kojak's own.
+// call paths x locations that claim something, kMostKept calls on several windows, and the waits
+// that depend on the end (KeptWaits), if anybody wants to know each of them. Source: passive-target
+// paper 2012, section 4; the guard against false claims is kojak's own.
 #pragma once
 
 #include <array>
-#include <functional>
 #include <map>
 #include <memory>
-#include <span>
 #include <unordered_map>
 
-#include "expert/patterns/rma/passive/waiting_call.h"
-#include "expert/waits/wait.h"
+#include "expert/patterns/rma/passive/wait_metrics.h"
+#include "expert/waits/kept_waits.h"
+#include "expert/waits/stream.h"
 
 namespace kojak::expert {
 
@@ -31,36 +31,10 @@ struct ProgressSureness {
   TimeSum sure, unsure;         // claimed where there is such a call, and where there is none
 };
 
-// Waits that count together or not at all, kept until that is known. Metrics are 0.
-class WaitsApart {
- public:
-  virtual ~WaitsApart() = default;
-  virtual void add(const Wait& wait) = 0;
-};
-
 class WaitClaims {
  public:
-  struct Results {
-    // A call waited for locks; of the latest holders it is known which part was for whom. `at_end`:
-    // how long depends on who can grant locks, though that may be known by now.
-    std::function<void(LockSide, const Call&, Seconds, bool at_end, std::span<const WaitPart>)>
-        lock_contention;
-    // Where waits lie until it is known whether they count.
-    std::function<std::unique_ptr<WaitsApart>()> apart;
-    // Sums at the end of the trace, and the waits.
-    std::function<void(LockSide, CallPathIndex, LocationIndex, TimeSum)> contention;
-    std::function<void(LockSide, WaitsApart&)> contention_waits;
-    std::function<void(ProgressKind, CallPathIndex, LocationIndex, TimeSum)> progress;
-    std::function<void(ProgressKind, WaitsApart&)> progress_waits;
-    // A call that waited for progress, and for whom when.
-    std::function<void(ProgressKind, const Call&, Seconds, std::span<const WaitPart>)>
-        progress_parts;
-    // Of calls that waited for a Win_complete that waited for another target's progress.
-    std::function<void(CallPathIndex, LocationIndex, TimeSum)> indirect;
-    std::function<void(WaitsApart&)> indirect_waits;
-  };
   // `known`: whether the trace tells who is outside MPI.
-  WaitClaims(bool known, Results results) : known_(known), results_(std::move(results)) {}
+  WaitClaims(bool known, WaitStream& out) : known_(known), out_(out) {}
 
   // A call of that kind ended although its target, on the same node or not, had been outside ever
   // since one of its operations was issued; of locks, since it was asked for.
@@ -104,7 +78,8 @@ class WaitClaims {
   // waited for some of each: of which the one side counts, the other, or both. Which of these is
   // true the end tells; so a call has one entry, or three.
   enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
-  using Waits = std::unique_ptr<WaitsApart>;  // made when there is the first
+  // Those that count together or not at all, as long as that is not known; made for the first.
+  using Waits = std::unique_ptr<KeptWaits>;
   // By the bits of the rule that make a difference for a call, and the rule without the others.
   template <class T>
   using ForRules = std::array<std::array<T, kGrantRules>, kGrantRules>;
@@ -174,14 +149,22 @@ class WaitClaims {
                       std::array<Waits, kSides>& waits);
   // Leaves each time of parts_ to the one of them who let go last, and to none if it is taken.
   void leave_to_latest(const Intervals& taken);
-  // Adds parts_ to those that are kept apart.
+  // Adds parts_ to those that are kept, if anybody wants them.
   void keep_parts(const Call& call, double seconds, Waits& waits);
+  // Tells parts_.
+  void tell_parts(MetricIndex metric, const Call& call, Seconds waited, Wait::Known known);
+  // Tells what was kept.
+  void tell_kept(MetricIndex metric, const Waits& waits);
+  void tell_contention(LockSide side, const Call& call, Seconds waited, bool at_end) {
+    tell_parts(contention_metric(side), call, waited,
+               at_end ? Wait::Known::kAtEnd : Wait::Known::kAtOnce);
+  }
   void finish_kept(const Kept& kept);
   void finish_progress(Progress& claims, ProgressKind kind, unsigned rule, std::size_t which);
   void count(WindowId window, bool same_node, TimeSum waited);
 
   bool known_;
-  Results results_;
+  WaitStream& out_;
   std::map<WindowId, Window> windows_;
   std::vector<Kept> kept_;
   std::uint64_t left_out_ = 0;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "expert/patterns/catalogue.h"
-#include "expert/patterns/rma/passive/waits.h"
+#include "expert/patterns/rma/passive/waiting_call.h"
 
 namespace kojak::expert {
 

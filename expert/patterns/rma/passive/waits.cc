@@ -21,11 +21,11 @@ bool is_completion(MpiRole role) {
 
 }  // namespace
 
-RmaWaits::RmaWaits(const earl::Trace& trace, bool known, Results results)
+RmaWaits::RmaWaits(const earl::Trace& trace, bool known, WaitStream& out)
     : trace_(trace),
       pausing_(trace.pausing_region()),
       presence_(trace.process_count()),
-      claims_(known, std::move(results)),
+      claims_(known, out),
       locks_(trace.process_count(), presence_,
              {[this](LockEpoch& epoch, ProcessId target, const LockQueue::Turns& turns) {
                 epoch_placed(epoch, target, turns);

@@ -25,9 +25,8 @@ namespace kojak::expert {
 
 class RmaWaits {
  public:
-  using Results = WaitClaims::Results;
   // `known`: whether the trace tells who is outside MPI.
-  RmaWaits(const earl::Trace& trace, bool known, Results results);
+  RmaWaits(const earl::Trace& trace, bool known, WaitStream& out);
   // Whether a trace has anything that these patterns look at.
   static bool concerns(const Definitions& definitions);
 
@@ -95,7 +94,12 @@ class RmaWaits {
   // Of SHMEM, in the order of earl::Sink.
   void on_quiet(const Call& call, std::uint32_t context);
   void on_symmetric_lock(const earl::SymmetricLock& lock);
-  void on_window_free(ProcessId process, WindowId window) { locks_.give_up(process, window); }
+  void on_window_collective(const earl::WindowInstance& instance) {
+    if (instance.role != MpiRole::kWinFree) return;
+    for (const earl::WindowMember& m : instance.members) {
+      locks_.give_up(m.call.process, instance.window);
+    }
+  }
   void on_end();
 
   // Calls left out because too many had to be kept; times of processes forgotten; void claims.

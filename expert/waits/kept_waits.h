@@ -25,24 +25,27 @@ class KeptWaits {
                       number_of({wait.ended_by, wait.operation})});
     if (waits_.size() % kAtOnce == 0) waits_.memory().rest();
   }
-  // f(Wait) for all of them, in their order; metrics are 0.
+  // f(Wait&) for all of them, in their order; their metrics are 0, and they are known in a sum.
   template <class F>
   void for_each(F&& f) const {
     for (std::size_t i = 0; i < waits_.size(); ++i) {
       const Kept& kept = waits_[i];
       const WaitingCall& call = calls_[kept.call];
       const Awaited& awaited = awaited_[kept.awaited];
-      f(Wait{.metric = 0,
-             .call_path = call.call_path,
-             .location = call.location,
-             .enter = call.enter,
-             .exit = call.exit,
-             .exit_pos = call.exit_pos,
-             .begin = kept.begin,
-             .end = kept.end,
-             .waiting = kept.waiting,
-             .ended_by = awaited.ended_by,
-             .operation = awaited.operation});
+      Wait wait{.metric = 0,
+                .call_path = call.call_path,
+                .location = call.location,
+                .enter = call.enter,
+                .exit = call.exit,
+                .exit_pos = call.exit_pos,
+                .begin = kept.begin,
+                .end = kept.end,
+                .waiting = kept.waiting,
+                .ended_by = awaited.ended_by,
+                .operation = awaited.operation,
+                .cause = Wait::Cause::kSeen,
+                .known = Wait::Known::kInSum};
+      f(wait);
       if (i % kAtOnce == kAtOnce - 1) waits_.memory().rest();
     }
   }

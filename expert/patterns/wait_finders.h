@@ -1,0 +1,191 @@
+// All that finds waits, told of a trace's events in their order (earl::Sink): the patterns of the
+// catalogue, and what keeps state of its own for those that one event does not show. Says to which
+// operation the waits belong that follow.
+//
+// What the trace has nothing for is not there and costs nothing. Not thread-safe; nothing fails.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "expert/metrics/switched_off.h"
+#include "expert/patterns/arrivals.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/patterns/mpi/begun_waits.h"
+#include "expert/patterns/openmp/waits.h"
+#include "expert/patterns/rma/passive/waits.h"
+
+namespace kojak::expert {
+
+// `Out`: where waits go, see expert/patterns/out.h.
+template <class Out>
+class WaitFinders {
+ public:
+  WaitFinders(const earl::Trace& trace, Out& out)
+      : out_(out), asked_for_arrivals_(out.asks_for_arrivals()) {
+    if (RmaWaits::concerns(trace.definitions())) {
+      hides_progress_ = SwitchedOff(trace.definitions()).hides_progress();
+      rma_.emplace(trace, !hides_progress_, out);
+    }
+    if (OmpTeams::concerns(trace.definitions())) omp_.emplace(trace, out);
+  }
+  // Whether they need every region instance.
+  bool follow_calls() const { return rma_ || omp_; }
+  // Of one-sided communication; null: there is none.
+  const RmaWaits* rma() const { return rma_ ? &*rma_ : nullptr; }
+  std::vector<CreatedTasks> take_tasks() {
+    return omp_ ? omp_->take_tasks() : std::vector<CreatedTasks>();
+  }
+
+  template <int kStep>
+  KOJAK_INLINED void fetch(LocationIndex location, ProcessId process) const {
+    if (rma_) rma_->template fetch<kStep>(location, process);
+  }
+  void on_enter(const earl::OpenCall& call) {
+    if (rma_) rma_->on_enter(call);
+    if (omp_) omp_->on_enter(call);
+  }
+  void on_call(const Call& call) {
+    if (rma_) rma_->on_call(call);
+    if (omp_) omp_->on_call(call);
+  }
+
+#define KOJAK_TELL_PATTERNS(handler, ...) \
+  KOJAK_TELL_EACH(patterns_, for_each, handler, __VA_ARGS__, out_)
+  void on_send(const earl::SendEvent& send) {
+    KOJAK_TELL_PATTERNS(on_send, send);
+  }
+  void on_receive(const earl::RecvEvent& receive) {
+    KOJAK_TELL_PATTERNS(on_receive, receive);
+  }
+  KOJAK_INLINED void on_transfer(const earl::Transfer& transfer) {
+    KOJAK_TELL_PATTERNS(on_transfer, transfer);
+    if (rma_) rma_->on_transfer(transfer);
+  }
+  void on_marked_transfer(ProcessId origin, RmaId rmaid, const earl::AccessEpoch* epoch) {
+    KOJAK_TELL_PATTERNS(on_marked_transfer, rmaid, epoch);
+    if (rma_) rma_->on_marked_transfer(origin, rmaid);
+  }
+  void on_message_call(const earl::MessageCall& m) {
+    // (Of a call that completed several, one message decided how long it waited.)
+    out_.begin_operation(Operation::Object::kCommunicator,
+                         raw(!m.received.empty() ? m.received.front()->com
+                             : !m.sent.empty()   ? m.sent.front()->com
+                                                 : absent<CommId>()));
+    if (asked_for_arrivals_) arrivals_.on_message_call(m, out_);
+    KOJAK_TELL_PATTERNS(on_message_call, m);
+  }
+  void on_collective_exit(const earl::CollectiveExit& exit) {
+    KOJAK_TELL_PATTERNS(on_collective_exit, exit);
+  }
+  void on_collective(const earl::CollectiveInstance& instance) {
+    out_.begin_operation(Operation::Object::kCommunicator, raw(instance.com));
+    // When the last member came is unknown if one is missing.
+    if (!instance.complete || instance.mixed) return;
+    view_.look_at(instance, out_.definitions());
+    if (asked_for_arrivals_) arrivals_.on_collective(view_, out_);
+    KOJAK_TELL_PATTERNS(on_collective, view_);
+  }
+  void on_collective_begun(const earl::CollectiveInstance& instance) {
+    if (instance.mixed) return;
+    view_.look_at(instance, out_.definitions());
+    out_.begin_operation(Operation::Object::kCommunicator, raw(instance.com));
+    begun_waits_.on_begun(view_, out_.operation().number);
+  }
+  void on_collective_wait(const earl::CollectiveWait& wait) {
+    begun_waits_.on_collective_wait(wait, out_);
+  }
+  void on_probe(const Call& call, const earl::OpenCall& send) {
+    out_.begin_operation(Operation::Object::kNothing, 0);
+    KOJAK_TELL_PATTERNS(on_probe, call, send);
+  }
+  void on_partitioned(const Call& call, const earl::OpenCall& ready) {
+    out_.begin_operation(Operation::Object::kNothing, 0);
+    KOJAK_TELL_PATTERNS(on_partitioned, call, ready);
+  }
+  void on_window_collective(const earl::WindowInstance& instance) {
+    if (!instance.complete) return;
+    out_.begin_operation(Operation::Object::kWindow, raw(instance.window));
+    if (asked_for_arrivals_) arrivals_.on_window_collective(instance, out_);
+    KOJAK_TELL_PATTERNS(on_window_collective, instance);
+    if (rma_) rma_->on_window_collective(instance);
+  }
+  void on_fence_epoch(const earl::FenceEpoch& epoch) {
+    KOJAK_TELL_PATTERNS(on_fence_epoch, epoch);
+  }
+  void on_epoch_call(const Call& call, const earl::AccessEpoch& epoch) {
+    KOJAK_TELL_PATTERNS(on_epoch_call, call, epoch);
+  }
+  void on_access_epoch(const earl::AccessEpoch& epoch) {
+    KOJAK_TELL_PATTERNS(on_access_epoch, epoch);
+    if (rma_) rma_->on_access_epoch(epoch);
+  }
+  void on_access_transaction(const earl::AccessEpoch& epoch) {
+    out_.begin_operation(Operation::Object::kWindow, raw(epoch.window));
+    if (asked_for_arrivals_) arrivals_.on_access_transaction(epoch, out_);
+    KOJAK_TELL_PATTERNS(on_access_transaction, epoch);
+    if (!rma_) return;
+    rma_->on_access_transaction(epoch, [&](const Call& call, std::vector<Cause>& posts) {
+      collect_posts(epoch, call, out_, posts);
+    });
+  }
+  void on_exposure_transaction(const earl::ExposureEpoch& epoch) {
+    out_.begin_operation(Operation::Object::kWindow, raw(epoch.window), raw(epoch.target));
+    if (asked_for_arrivals_) arrivals_.on_exposure_transaction(epoch, out_);
+    KOJAK_TELL_PATTERNS(on_exposure_transaction, epoch);
+    if (rma_) rma_->on_exposure_transaction(epoch, EarlyWait::last_completed(epoch));
+  }
+  void on_passive_step(const earl::PassiveStep& step) {
+    if (rma_) rma_->on_passive_step(step);
+  }
+  void on_quiet(const Call& call, std::uint32_t context) {
+    if (rma_) rma_->on_quiet(call, context);
+  }
+  void on_symmetric_lock(const earl::SymmetricLock& lock) {
+    if (rma_) rma_->on_symmetric_lock(lock);
+  }
+  void on_symmetric_wait(const earl::SymmetricWait& wait) {
+    out_.begin_operation(Operation::Object::kNothing, 0);
+    KOJAK_TELL_PATTERNS(on_symmetric_wait, wait);
+  }
+#undef KOJAK_TELL_PATTERNS
+  void on_omp_fork(const earl::OpenCall& call, Seconds time) {
+    if (omp_) omp_->on_omp_fork(call, time);
+  }
+  void on_omp_join(const earl::OpenCall& call) {
+    if (omp_) omp_->on_omp_join(call);
+  }
+  void on_omp_team(const earl::OpenCall& call, std::uint64_t team, std::uint32_t index,
+                   std::uint32_t size) {
+    if (omp_) omp_->on_omp_team(call, team, index, size);
+  }
+  void on_omp_task(const earl::OpenCall& task, ThreadId creator) {
+    if (omp_) omp_->on_omp_task(task, creator);
+  }
+  void on_omp_lock(const earl::OpenCall& call, LockId lock, Seconds time, bool acquired) {
+    if (omp_) omp_->on_omp_lock(call, lock, time, acquired);
+  }
+
+  // After the last event: tells what could not be told before.
+  void finish() {
+    if (rma_) {
+      rma_->on_end();
+      if (!hides_progress_) out_.count(Note::kProgressIsAsynchronous, rma_->voided());
+      out_.count(Note::kCallsLeftOut, rma_->left_out());
+    }
+    if (omp_) omp_->on_end();
+  }
+
+ private:
+  Out& out_;
+  const bool asked_for_arrivals_;  // see Out
+  bool hides_progress_ = false;    // Wait for Progress is not to be had
+  Catalogue patterns_;
+  CollectiveView view_;
+  Arrivals arrivals_;
+  BegunWaits begun_waits_;
+  std::optional<RmaWaits> rma_;       // only where the trace has such epochs
+  std::optional<OmpWaits<Out>> omp_;  // only where it has OpenMP constructs
+};
+
+}  // namespace kojak::expert
