@@ -9,6 +9,7 @@
 #include "earl/replay.h"
 #include "expert/causes/cause_finder.h"
 #include "expert/causes/cause_metrics.h"
+#include "expert/causes/group_maker.h"
 #include "expert/causes/stretch_counters.h"
 #include "expert/ends/last_call_finder.h"
 #include "expert/ends/last_waits.h"
@@ -212,6 +213,7 @@ class Analysis : public earl::Sink {
     if (!causes) return std::nullopt;
     RootCauses found = causes->finish(waits);
     add_deadlocks(last_waits_, last_calls_.deadlocks.size(), found);
+    add_deadlock_groups(found);
     if (auto& counters = of<std::optional<StretchCounters>>()) counters->add_to(found);
     return found;
   }
