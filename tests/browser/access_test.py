@@ -48,6 +48,16 @@ NAMES = """[...document.querySelectorAll('button, summary, select, input, a')]
                 inside: e.closest('section, li, [role=group]')?.getAttribute('aria-label') ?? ''}))"""
 
 
+def printed(page):
+    """Of each page of paper how many times text is put on it."""
+    data = base64.b64decode(page.send("Page.printToPDF", printBackground=True, paperHeight=6)["data"])
+    objects = dict(re.findall(rb"(?s)(\d+) 0 obj\n(.*?)\nendobj", data))
+    pages = [body for body in objects.values() if re.search(rb"/Type /Page\b", body)]
+    contents = (objects[re.search(rb"/Contents (\d+) 0 R", body).group(1)] for body in pages)
+    streams = [zlib.decompress(re.search(rb"(?s)stream\n(.*?)\nendstream", text).group(1)) for text in contents]
+    return [len(re.findall(rb"T[jJ]\b", stream)) for stream in streams]
+
+
 class Access(Recorded):
     """A run with causes, an open list of them, and source of its calls."""
 
@@ -82,6 +92,35 @@ class Access(Recorded):
                 self.assertNotEqual(control["name"], "", (view, control))
                 if re.search("[A-Za-z]", control["seen"]):  # not a sign
                     self.assertEqual(control["name"], control["seen"], (view, control))
+
+    def test_no_printed_page_is_blank(self):
+        """Many causes and findings, on paper that is lower than all causes together."""
+        for html in (self.html, self.plain):
+            page = self.open(html, dark=True)
+            for view in self.views(page):
+                texts = printed(page)
+                self.assertGreater(texts[0], 12, (view, texts))  # more than the header
+                self.assertGreater(min(texts), 2, (view, texts))
+
+    def test_a_run_of_threads_has_its_program_s_name(self):
+        """The threads begin in another region than the processes do, so no root is the program's."""
+        events = ('RUN_PROPERTY key="run.command" value="/home/me/bin/wave -n 3"\n'
+                  "LOCATION lid=0 mid=0 nid=0 pid=0 tid=0\nLOCATION lid=1 mid=0 nid=0 pid=0 tid=1\n"
+                  "ENTER lid=0 time=0 region=wave\nENTER lid=1 time=1 region=work\n"
+                  "EXIT lid=1 time=2\nEXIT lid=0 time=2.5\n")
+        page = self.open(self.record("threads", events)[2])
+        self.assertEqual(page.evaluate("document.title"), "wave: 1 process, 2 threads")
+        self.assertEqual(page.text("header.page .brand").replace("\u00a0", " "), "wave1 process, 2 threads on node0")
+
+    def test_paper_is_light(self):
+        page = self.open(self.html, dark=True)
+        page.send("Emulation.setEmulatedMedia", media="print",
+                  features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        self.assertEqual(page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+        self.assertEqual(page.evaluate("getComputedStyle(document.querySelector('header.page')).position"), "static")
+        contrasts = page.evaluate(CONTRASTS)
+        self.assertGreaterEqual(contrasts[0][0], 4.5, contrasts[0])
 
 
 if __name__ == "__main__":
