@@ -15,6 +15,7 @@
 #include "epilog/format/field_values.h"
 #include "expert/causes/cause_finder.h"
 #include "expert/causes/cause_metrics.h"
+#include "expert/causes/group_maker.h"
 #include "expert/causes/stretch_counters.h"
 #include "expert/ends/last_call_finder.h"
 #include "expert/ends/last_waits.h"
@@ -460,6 +461,7 @@ class Analysis : public earl::Sink {
     }
     RootCauses found = causes_->finish(asked);
     add_deadlocks(found);
+    add_deadlock_groups(found);
     if (stretch_counters_) stretch_counters_->add_to(found);
     return found;
   }

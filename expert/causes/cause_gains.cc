@@ -1,44 +1,55 @@
-// What the run would gain without each of the largest causes: the part of CauseSolver that finds
-// what to leave out of the run, and hands the run to GainFinder.
+// What the run would gain without each of the largest causes and groups: the part of CauseSolver
+// that finds what to leave out of the run, and hands the run to GainFinder.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <tuple>
 
-#include "expert/causes/cause_solver.h"
+#include "expert/causes/gains_of_groups.h"
 #include "expert/causes/sort_by.h"
 
 namespace kojak::expert {
 
-void CauseSolver::find_gains(std::span<ListedCause> causes) {
+void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& groups) {
   if (causes.empty()) return;
-  constexpr std::uint8_t kNotWanted = GainFinder::kMost;
-  std::vector<std::uint8_t> wanted(costs_.size(), kNotWanted);
+  // Causes have the first numbers, then those of the groups.
+  const std::size_t count = causes.size() + groups.things();
+  std::vector<std::uint8_t> wanted(costs_.size(), kMostGains);
   std::vector<bool> culprits(timelines_.size());
   for (std::size_t i = 0; i < causes.size(); ++i) {
     wanted[causes[i].cost] = static_cast<std::uint8_t>(i);
     culprits[causes[i].cause.location] = true;
   }
+  groups.add_culprits(culprits);
   std::vector<LogVector<TookLonger>> times;
-  for (std::size_t i = 0; i < causes.size(); ++i) times.emplace_back(c_.memory_, true);
-  std::array<std::size_t, GainFinder::kMost> last{};
+  for (std::size_t i = 0; i < count; ++i) times.emplace_back(c_.memory_, true);
+  std::vector<std::size_t> last(count);
   std::size_t number = 0;  // of the delay, from 1
-  const auto look_at = [&](const Delay& delay, Shares shares) {
+  const auto note = [&](std::size_t thing, const Delay& delay, Ticks weight) {
+    // (While a lock was held or a target outside MPI, it may have done it several times.)
+    if (last[thing] == number) {
+      times[thing].back().longer += weight;
+    } else {
+      times[thing].push_back({delay.from, delay.to, weight, delay.culprit});
+      rest_after(kPiecesOfWait);
+    }
+    last[thing] = number;
+  };
+  const auto look_at = [&](const Delay& delay, Shares shares, const DelayOf& of) {
     ++number;
     for (const Share& share : shares) {
-      if (share.to_wait() || wanted[share.target()] == kNotWanted) continue;
-      const std::size_t cause = wanted[share.target()];
-      // (While a lock was held or a target outside MPI, it may have done it several times.)
-      if (last[cause] == number) {
-        times[cause].back().longer += share.weight();
-      } else {
-        times[cause].push_back({delay.from, delay.to, share.weight()});
-        rest_after(kPiecesOfWait);
+      if (share.to_wait()) continue;
+      if (const std::size_t cause = wanted[share.target()]; cause != kMostGains) {
+        note(cause, delay, share.weight());
       }
-      last[cause] = number;
+      for (const GainsOfGroups::Use& use : groups.uses(share.target())) {
+        const auto weight = static_cast<Ticks>(share_of(share.weight(), use.part, use.whole));
+        if (weight == 0) continue;
+        note(causes.size() + use.thing, delay, weight);
+        groups.note(*this, use.thing, delay, weight, of);
+      }
     }
   };
-  each_delay(culprits, look_at);
+  each_delay(culprits, look_at, [&](const Group& group) { groups.note_group(*this, group); });
   // What follows may have their place in files.
   items_.drop();
   of_group_.drop();
@@ -47,26 +58,59 @@ void CauseSolver::find_gains(std::span<ListedCause> causes) {
   pairs_.drop();
   shares_.drop();
   received_.drop();
-  GainFinder gains(timelines_.size(), causes.size(), c_.memory_);
-  for (std::size_t i = 0; i < causes.size(); ++i) {
-    shorten(i, causes[i].cause.location, causes[i].cause.id, times[i], gains);
+  GainFinder gains(timelines_.size(), c_.memory_);
+  std::vector<bool> stretches(c_.stretches_.size());
+  for (std::uint32_t thing = 0; thing < count; ++thing) {
+    sort_by(times[thing], [](const TookLonger& t) { return t.location; });
+    for (TookLonger* first = times[thing].begin(); first != times[thing].end();) {
+      const LocationIndex location = first->location;
+      TookLonger* const end = std::find_if(
+          first, times[thing].end(), [&](const TookLonger& t) { return t.location != location; });
+      const auto set = [&](bool to) {
+        if (thing < causes.size()) {
+          stretches[causes[thing].cause.id] = to;
+        } else {
+          groups.set_stretches(thing - causes.size(), location, stretches, to);
+        }
+      };
+      set(true);
+      const std::size_t filled = gains.left_out().size();
+      shorten(location, stretches, {first, end}, gains.left_out());
+      gains.leave_out(thing, location, filled);
+      set(false);
+      first = end;
+    }
+    times[thing].drop();
   }
-  replay(gains);
   std::vector<Ticks> ends;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) ends.push_back(end_of_work(l));
+  groups.find_shapes(all_);
+  const std::size_t before = causes.size();  // things that are causes
+  gains.start(groups.count_cases(before), [&](std::uint32_t thing, LocationIndex location) {
+    return thing < before ? std::uint32_t{1} << thing
+                          : groups.cases_alone(thing - before, location);
+  });
+  replay(gains);
   const auto found = gains.finish(ends);
   for (std::size_t i = 0; i < causes.size(); ++i) causes[i].cause.gain = in_seconds(found[i]);
+  groups.take_alone(found);
+  if (groups.cumulated() == 0) return;
+  gains.start(groups.cumulated(), [&](std::uint32_t thing, LocationIndex) {
+    return thing < before ? 0 : groups.cases_cumulated(thing - before);
+  });
+  replay(gains);
+  groups.take_cumulated(gains.finish(ends));
 }
 
-template <class F>
-void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f) {
+template <class F, class G>
+void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after_group) {
   const LateOne* late = late_ones_.begin();
   const Pair* pair = pairs_.begin();
   const Exception* exception = exceptions_.begin();
   const Share* share = shares_.begin();
-  const auto next_pair = [&](LocationIndex culprit, Ticks to) {
+  const auto next_pair = [&](LocationIndex culprit, Ticks to, const DelayOf& of) {
     if (culprits[culprit]) {
-      f(Delay{pair->from, to, pair->whole, culprit, pair->shares}, {share, pair->shares});
+      f(Delay{pair->from, to, pair->whole, culprit, pair->shares}, {share, pair->shares}, of);
     }
     share += pair++->shares;
   };
@@ -75,10 +119,10 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f) {
     if (!item.group()) {
       const WaitRecord& wait = waits_[item.index()];
       if (wait.known == Known::kDelay) {
-        next_pair(wait.by, c_.by_time(item.index()));
+        next_pair(wait.by, c_.by_time(item.index()), {item});
       } else if (wait.known == Known::kDirect && culprits[wait.by]) {
         const Delay delay = direct_delay(wait, [](std::uint32_t, Ticks, Ticks) {});
-        f(delay, direct_shares_);
+        f(delay, direct_shares_, {item});
       }
       continue;
     }
@@ -87,21 +131,24 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f) {
     const Group& group = c_.groups_[item.index()];
     const std::vector<LocationIndex>& members = c_.moments_.members(group.id);
     const Exception* const end = exception + of.exceptions;
-    if (of.exceptions != 0) look_at(group);  // exceptions are told by their order
+    look_at(group);  // exceptions are told by their order, and so is who waited
     for (std::uint32_t d = 0; d < of.delays; ++d) {
       rest_after(kPiecesOfWait);
       if (exception != end && exception->delay == d) {
-        const ArrivalRecord& culprit = arrivals_[exception++->late];
-        next_pair(culprit.location, culprit.time);
+        const ArrivalRecord& culprit = arrivals_[exception->late];
+        next_pair(culprit.location, culprit.time, {item, exception->late, exception->waiter});
+        ++exception;
         continue;
       }
       const LocationIndex culprit = members[late->member];
       if (culprits[culprit]) {
         const Ticks to = c_.presences_[group.first + late->member].enter;
-        f(Delay{of.since, to, late->whole, culprit, late->shares}, {share, late->shares});
+        f(Delay{of.since, to, late->whole, culprit, late->shares}, {share, late->shares},
+          {item, place_of_[culprit]});
       }
       share += late++->shares;
     }
+    after_group(group);
   }
 }
 
@@ -113,24 +160,24 @@ Ticks CauseSolver::end_of_work(LocationIndex location) const {
   return pieces > 1 ? end : left;
 }
 
-void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId stretch,
-                          LogVector<TookLonger>& times, GainFinder& gains) {
+void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stretches,
+                          std::span<TookLonger> times, LogVector<GainFinder::LeftOut>& left_out) {
   const auto earlier = [](const TookLonger& a, const TookLonger& b) {
     return std::tie(a.to, a.from, a.longer) < std::tie(b.to, b.from, b.longer);
   };
-  sort_by(times, [](const TookLonger& t) { return t.to; });
-  for (TookLonger* first = times.begin(); first != times.end();) {
+  sort_by(times, c_.memory_, [](const TookLonger& t) { return t.to; });
+  for (TookLonger* first = times.data(); first != times.data() + times.size();) {
     rest_after(kPiecesOfWait);
-    TookLonger* const last =
-        std::find_if(first, times.end(), [&](const TookLonger& t) { return t.to != first->to; });
+    TookLonger* const last = std::find_if(first, times.data() + times.size(),
+                                          [&](const TookLonger& t) { return t.to != first->to; });
     std::sort(first, last, earlier);
     first = last;
   }
   // In order of time: most times lie behind those before them.
-  LogVector<GainFinder::LeftOut>& left_out = gains.left_out(cause, location);
+  const std::size_t filled = left_out.size();  // what lies before is not of this location
   const auto place = [&](Ticks until) {
-    if (left_out.empty() || left_out.back().until < until) return left_out.end();
-    return std::lower_bound(left_out.begin(), left_out.end(), until,
+    if (left_out.size() == filled || left_out.back().until < until) return left_out.end();
+    return std::lower_bound(left_out.begin() + filled, left_out.end(), until,
                             [](const GainFinder::LeftOut& l, Ticks t) { return l.until < t; });
   };
   std::vector<GainFinder::LeftOut> parts;
@@ -146,7 +193,7 @@ void CauseSolver::shorten(std::size_t cause, LocationIndex location, StretchId s
           piece_before != nullptr && piece_before < &piece ? &piece - piece_before : 1;
       rest_after(std::min(static_cast<std::size_t>(moved), kAtOnce));
       piece_before = &piece;
-      if (piece.stretch != stretch || piece.wait != kNoWait) return;
+      if (!stretches[piece.stretch] || piece.wait != kNoWait) return;
       const auto known = place(piece.end);
       const bool any = known != left_out.end() && known->until == piece.end;
       const Ticks gone = any ? known->time : 0;
@@ -185,7 +232,6 @@ void CauseSolver::replay(GainFinder& gains) {
     if (c_.groups_[g].synchronised) meetings.push_back({c_.groups_[g].first_exit_pos, g});
   }
   sort_by(meetings, [](const Meeting& m) { return m.first_exit_pos; });
-  gains.start();
   std::vector<GainFinder::Member> members;
   std::vector<Dependency> together;
   const DependentCall* call = calls.begin();

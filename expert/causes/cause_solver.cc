@@ -717,20 +717,24 @@ void CauseSolver::list(RootCauses& results) {
     });
   };
   sort(listed);
-  const std::span<ListedCause> largest =
-      std::span(listed).first(std::min(listed.size(), GainFinder::kMost));
-  find_gains(largest);
-  sort(largest);
-  std::size_t room = kAllLinks;
   std::vector<StretchId> computing;
   std::vector<bool> known(c_.stretches_.size());
+  for (const ListedCause& l : listed) {
+    const StretchId stretch = l.cause.id;
+    if (l.cause.stretch.kind != Stretch::Kind::kComputing || known[stretch]) continue;
+    if (computing.size() == kStretches) break;
+    known[stretch] = true;
+    computing.push_back(stretch);
+  }
+  list_samples(listed, list_times(results, computing));
+  const std::span<ListedCause> largest =
+      std::span(listed).first(std::min(listed.size(), kMostGains));
+  find_groups(listed, largest, results.groups);
+  sort(largest);
+  number_causes(listed, results.groups);
+  std::size_t room = kAllLinks;
   for (ListedCause& l : listed) {
     const StretchId stretch = l.cause.id;
-    if (l.cause.stretch.kind == Stretch::Kind::kComputing && !known[stretch] &&
-        computing.size() < kStretches) {
-      known[stretch] = true;
-      computing.push_back(stretch);
-    }
     if (results.causes.size() < kChains) {
       l.cause.chain = chains_.to_cause(l.cause.location, stretch, costs_[l.cost].via,
                                        costs_[l.cost].to, std::min(room, CauseChains::kMostLinks));
@@ -741,7 +745,6 @@ void CauseSolver::list(RootCauses& results) {
     }
     results.causes.push_back(std::move(l.cause));
   }
-  list_samples(results, list_times(results, computing));
 }
 
 CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
@@ -778,7 +781,7 @@ CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
 }
 
 // Of each location's samples in the stretches those at places, and what the others have there.
-void CauseSolver::list_samples(RootCauses& results, const Doers& doers) const {
+void CauseSolver::list_samples(std::span<ListedCause> listed, const Doers& doers) const {
   if (c_.samples_.empty()) return;
   struct Places {
     std::map<CallSiteId, std::uint64_t> all;
@@ -792,7 +795,8 @@ void CauseSolver::list_samples(RootCauses& results, const Doers& doers) const {
     places.all[s.site] += s.count;
     places.of_location[s.location][s.site] += s.count;
   }
-  for (RootCause& cause : results.causes) {
+  for (ListedCause& l : listed) {
+    RootCause& cause = l.cause;
     const auto at = found.find(cause.id);
     if (at == found.end()) continue;
     const auto own = at->second.of_location.find(cause.location);

@@ -14,6 +14,7 @@
 
 #include "expert/causes/cause_chains.h"
 #include "expert/causes/doings.h"
+#include "expert/causes/group_maker.h"
 #include "expert/causes/place_numbers.h"
 
 namespace kojak::expert {
@@ -55,7 +56,9 @@ class CauseSolver {
 
   struct TookLonger {
     Ticks from, to, longer;
+    LocationIndex location;
   };
+  static constexpr std::size_t kMostGains = 10;  // so many causes have one
   // One of two things by its number, and a time. 12 bytes: there are as many as waits, or more.
   class Numbered {
    public:
@@ -245,16 +248,31 @@ class CauseSolver {
   // `wanted`: stretches, in the order in which they are listed.
   using Doers = std::unordered_map<StretchId, std::size_t>;  // how many locations do it
   Doers list_times(RootCauses& results, const std::vector<StretchId>& wanted);
-  void list_samples(RootCauses& results, const Doers& doers) const;
-  // What the run would gain without each of these, at most GainFinder::kMost.
-  // In cause_gains.cc.
-  void find_gains(std::span<ListedCause> causes);
-  // f(delay, shares) of all delays of these culprits.
-  template <class F>
-  void each_delay(const std::vector<bool>& culprits, F&& f);
-  // Every instance of a stretch is shortened by what it took longer in these times.
-  void shorten(std::size_t cause, LocationIndex location, StretchId stretch,
-               LogVector<TookLonger>& times, GainFinder& gains);
+  void list_samples(std::span<ListedCause> listed, const Doers& doers) const;
+  // In cause_groups.cc.
+  class GainsOfGroups;
+  void find_groups(std::span<const ListedCause> listed, std::span<ListedCause> largest,
+                   CauseGroups& results);
+  std::vector<CauseAtom> list_atoms(std::span<const ListedCause> listed,
+                                    const WhatIsDone& what) const;
+  // The causes of groups get their places in the list instead of those in costs_.
+  void number_causes(std::span<const ListedCause> listed, CauseGroups& groups) const;
+  // What the run would gain without each of these, and without each and several of the groups.
+  // In cause_gains.cc, as what follows.
+  void find_gains(std::span<ListedCause> causes, GainsOfGroups& groups);
+  // Whom a delay is for: a wait, or of those who waited for the last of a group one, or all that
+  // came before the late one.
+  struct DelayOf {
+    const Item& item;
+    std::uint32_t late = kNone, waiter = kNone;  // places in arrivals_
+  };
+  // f(delay, shares, DelayOf) of all delays of these culprits; after_group(group) when those of one
+  // are told, and arrivals_ still are of it.
+  template <class F, class G>
+  void each_delay(const std::vector<bool>& culprits, F&& f, G&& after_group);
+  // Every instance of these stretches is shortened by what they took longer in these times.
+  void shorten(LocationIndex location, const std::vector<bool>& stretches,
+               std::span<TookLonger> times, LogVector<GainFinder::LeftOut>& left_out);
   void replay(GainFinder& gains);
   // When it has done its work: what a thread of a team is left with behind that is no work.
   Ticks end_of_work(LocationIndex location) const;

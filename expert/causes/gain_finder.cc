@@ -5,18 +5,14 @@
 
 namespace kojak::expert {
 
-void GainFinder::start() {
-  for (Location& l : locations_) next_of(l);
-}
-
-std::size_t GainFinder::next_of(Location& location) const {
-  std::size_t next = kMost;
+GainFinder::Thing* GainFinder::next_of(Location& location) const {
+  Thing* next = nullptr;
   location.next = kNever;
-  for (const std::size_t cause : location.causes) {
-    const OfCause& of = left_out_[cause];
-    if (of.next == of.log.size() || of.log[of.next].until >= location.next) continue;
-    location.next = of.log[of.next].until;
-    next = cause;
+  for (Thing& thing : location.things) {
+    if (thing.next == thing.end || thing.cases == 0) continue;
+    if (left_out_[thing.next].until >= location.next) continue;
+    location.next = left_out_[thing.next].until;
+    next = &thing;
   }
   return next;
 }
@@ -58,16 +54,19 @@ void GainFinder::change_to(Location& location, Ticks time, RowId row) {
 
 void GainFinder::leave_out_until(Location& location, Ticks time) {
   for (;;) {
-    const std::size_t cause = next_of(location);
-    if (location.next > time) return;
-    const LeftOut& left_out = left_out_[cause].log[left_out_[cause].next++];
+    Thing* const thing = next_of(location);
+    if (thing == nullptr || location.next > time) return;
+    const LeftOut& left_out = left_out_[thing->next++];
     if (left_out.time == 0) continue;
     const RowId row = add_row();
     Row& earlier = rows_[row];
     earlier = rows_[location.now];
     earlier.uses = 0;
-    earlier.earlier[cause] += left_out.time;
-    earlier.most = std::max(earlier.most, earlier.earlier[cause]);
+    for (std::size_t i = 0; i < cases_; ++i) {
+      if ((thing->cases >> i & 1) == 0) continue;
+      earlier.earlier[i] += left_out.time;
+      earlier.most = std::max(earlier.most, earlier.earlier[i]);
+    }
     change(location, left_out.until, row);
   }
 }
@@ -94,7 +93,7 @@ GainFinder::RowId GainFinder::least(RowId first, RowId second, Ticks slack, bool
   Row& row = rows_[first];
   const Earlier& other = rows_[second].earlier;
   Ticks most = 0;
-  for (std::size_t i = 0; i < causes_; ++i) {
+  for (std::size_t i = 0; i < cases_; ++i) {
     row.earlier[i] = std::min(row.earlier[i], slack + other[i]);
     most = std::max(most, row.earlier[i]);
   }
@@ -154,7 +153,7 @@ std::array<Ticks, GainFinder::kMost> GainFinder::finish(std::span<const Ticks> e
   gains.fill(last);
   for (std::size_t l = 0; l < locations_.size(); ++l) {
     advance(locations_[l], ends[l]);
-    for (std::size_t i = 0; i < causes_; ++i) {
+    for (std::size_t i = 0; i < cases_; ++i) {
       gains[i] = std::min(gains[i], last - (ends[l] - rows_[locations_[l].now].earlier[i]));
     }
   }

@@ -1,11 +1,12 @@
-// What the run would gain without some of its causes: all synchronisation is replayed with the time
-// that each of them took longer left out.
+// What the run would gain without some of its causes, one by one or several at once: all
+// synchronisation is replayed with the time that each of them took longer left out.
 //
 // A call ends when its own process and all processes that it depends on have come so far, plus the
 // time that it took after that in the run. So each process is earlier by some time, which grows
 // where something is left out and changes with each such call: nobody gains more than those whom it
 // depends on, and new waits appear where there were none. Fed in the order in which the calls
-// ended, for up to kMost causes at once. After most calls a process is earlier by as much as
+// ended, for up to kMost cases at once: what is left out may be so in several of them. It can be
+// fed again, with other cases. After most calls a process is earlier by as much as
 // another one is, so they share these numbers, and nothing is computed of those that have waited
 // longer than anything gains. Memory: kKept changes for each location (of what lies further back
 // the oldest of them counts), and what is left out. Not thread-safe; nothing fails.
@@ -43,25 +44,42 @@ struct Dependency {
 
 class GainFinder {
  public:
-  static constexpr std::size_t kMost = 10;
+  static constexpr std::size_t kMost = 32;
 
-  // `causes`: how many, at most kMost.
-  GainFinder(std::size_t locations, std::size_t causes, LogMemory& memory)
-      : causes_(causes), rows_(1), locations_(locations) {
-    rows_.front().uses = 1;  // nobody is earlier: never given back
-    for (std::size_t i = 0; i < causes; ++i) left_out_.emplace_back(memory);
-  }
+  GainFinder(std::size_t locations, LogMemory& memory) : left_out_(memory), locations_(locations) {}
 
   // A location does something for so much less time that ends at `until`.
   struct LeftOut {
     Ticks until, time;
   };
-  // Before the replay: all that is left out for a cause, to be filled in order of time.
-  LogVector<LeftOut>& left_out(std::size_t cause, LocationIndex location) {
-    locations_[location].causes.push_back(cause);
-    return left_out_[cause].log;
+  // Before the replay: what is left out, to be filled in order of time for one location and one
+  // thing, a number of the caller's, after the other; each followed by leave_out().
+  LogVector<LeftOut>& left_out() { return left_out_; }
+  // All that was filled in since `first`.
+  void leave_out(std::uint32_t thing, LocationIndex location, std::size_t first) {
+    if (first == left_out_.size()) return;
+    locations_[location].things.push_back({thing, 0, first, first, left_out_.size()});
   }
-  void start();
+  // Begins a replay of so many cases. `cases_of`(thing, location): a bit for each of them in which
+  // it is left out there.
+  template <class F>
+  void start(std::size_t cases, F&& cases_of) {
+    cases_ = cases;
+    rows_.assign(1, {});
+    rows_.front().uses = 1;  // nobody is earlier: never given back
+    free_.clear();
+    for (std::size_t l = 0; l < locations_.size(); ++l) {
+      Location& location = locations_[l];
+      location.now = 0;
+      ++rows_.front().uses;
+      location.changes.clear();
+      for (Thing& t : location.things) {
+        t.cases = cases_of(t.number, static_cast<LocationIndex>(l));
+        t.next = t.first;
+      }
+      next_of(location);
+    }
+  }
   // All that one call depends on.
   void end_call(const DependentCall& call, std::span<const Dependency> dependencies);
   // All members waited for the last one.
@@ -70,7 +88,7 @@ class GainFinder {
     Ticks enter, exit;
   };
   void meet(std::span<const Member> members);
-  // Call it last. Returns for each cause by how much earlier the last location ends. `ends`: the
+  // Call it last. Returns for each case by how much earlier the last location ends. `ends`: the
   // end of each location.
   std::array<Ticks, kMost> finish(std::span<const Ticks> ends);
 
@@ -78,17 +96,16 @@ class GainFinder {
   static constexpr std::size_t kKept = 64;
   static constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 
-  using Earlier = std::array<Ticks, kMost>;  // than in the run, by cause
+  using Earlier = std::array<Ticks, kMost>;  // than in the run, by case
   using RowId = std::uint32_t;
   struct Row {
     Earlier earlier{};
     Ticks most = 0;  // of these
     std::uint32_t uses = 0;
   };
-  struct OfCause {
-    explicit OfCause(LogMemory& memory) : log(memory, true) {}
-    LogVector<LeftOut> log;
-    std::size_t next = 0;  // of these
+  struct Thing {
+    std::uint32_t number, cases;
+    std::size_t first, next, end;  // of left_out_
   };
   struct Change {
     Ticks time;  // from then on
@@ -97,16 +114,16 @@ class GainFinder {
   struct Location {
     Ticks next = kNever;  // when the next of what is left out ends
     RowId now = 0;
-    std::vector<std::size_t> causes;  // here
-    std::vector<Change> changes;      // the latest ones
+    std::vector<Thing> things;    // that are left out here
+    std::vector<Change> changes;  // the latest ones
   };
 
   void advance(Location& location, Ticks time) {
     if (location.next <= time) leave_out_until(location, time);
   }
   void leave_out_until(Location& location, Ticks time);
-  // The cause of which the next one is left out there, and when.
-  std::size_t next_of(Location& location) const;
+  // That of which the next part is left out there, and when; null: none.
+  Thing* next_of(Location& location) const;
   void change(Location& location, Ticks time, RowId row) {
     if (row != location.now) change_to(location, time, row);
   }
@@ -121,10 +138,10 @@ class GainFinder {
     if (--rows_[row].uses == 0) free_.push_back(row);
   }
 
-  std::size_t causes_;
+  std::size_t cases_ = 0;
   std::vector<Row> rows_;
   std::vector<RowId> free_;
-  std::vector<OfCause> left_out_;  // by cause
+  LogVector<LeftOut> left_out_;
   std::vector<Location> locations_;
 };
 

@@ -30,6 +30,9 @@ class LibraryCalls {
     definitions.regions.for_each(
         [&](RegionId, const RegionDef& region) { any_ = any_ || region.type == kLibraryFunction; });
   }
+  // Both null: nothing is known of call paths.
+  const earl::CallTree* tree() const { return tree_; }
+  const Definitions* definitions() const { return definitions_; }
   // kNoCallPath: none.
   CallPathIndex around(CallPathIndex path) const {
     if (!any_ || path == kNoCallPath) [[likely]]

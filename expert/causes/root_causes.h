@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "expert/causes/stretches.h"
+#include "expert/causes/groups.h"
 #include "expert/waits/wait.h"
 
 namespace kojak::expert {
@@ -123,6 +123,7 @@ struct WaitsAt {
 inline constexpr std::size_t kPathParts = 20'000;
 
 struct RootCauses {
+  CauseGroups groups;                    // the same causes, put together
   std::vector<RootCause> causes;         // those whose gain is known first, by that; then by cost
   std::vector<PathShare> critical_path;  // the longest share first
   // The same path in order of time: of very many parts the last kPathParts.

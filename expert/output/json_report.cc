@@ -11,6 +11,7 @@
 #include "expert/findings/last_call_words.h"
 #include "expert/findings/wait_words.h"
 #include "expert/output/json.h"
+#include "expert/output/json_groups.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"
 #include "expert/profile/run_facts.h"
@@ -471,6 +472,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   json.key("run").begin_object();
   for (const auto& [name, value] : run_facts(report)) json.member(name, value);
   json.end_object();
+  add_groups(json, report);
   add_root_causes(json, report);
   add_metrics(json, report);
   add_call_paths(json, report);

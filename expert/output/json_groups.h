@@ -1,0 +1,14 @@
+// The groups of root causes as JSON: the keys `groups`, `groups_left_out` and `not_attributed`.
+//
+// Nothing fails; not thread-safe for one Json.
+#pragma once
+
+#include "expert/output/json.h"
+#include "expert/profile/report.h"
+
+namespace kojak::expert {
+
+// In the open object; nothing if the analysis was not asked for causes.
+void add_groups(html::Json& json, const Report& report);
+
+}  // namespace kojak::expert
