@@ -11,6 +11,7 @@
 #include "expert/page/blob.h"
 #include "expert/page/bottlenecks.h"
 #include "expert/page/names.h"
+#include "expert/page/run_name.h"
 #include "expert/page/severities.h"
 #include "expert/page/source_lines.h"
 
@@ -22,13 +23,6 @@ using cube::Report;
 // A parent's position, or -1: what JSON can hold of kNone.
 long position(std::size_t index) {
   return index == cube::kNone ? -1 : static_cast<long>(index);
-}
-
-// The last parts of a path.
-std::string file_name(const std::string& path, int parts = 1) {
-  std::size_t at = path.size();
-  for (; parts > 0 && at != std::string::npos && at != 0; --parts) at = path.rfind('/', at - 1);
-  return at == std::string::npos || at == 0 ? path : path.substr(at + 1);
 }
 
 // Reports of two runs often have the same name in different folders.
@@ -314,21 +308,6 @@ std::string data_element(std::string_view id, std::string_view type, std::string
          std::string(content) + "</script>\n";
 }
 
-// What a page about one run is called: the program, whose name is that of the root of all call
-// paths; the file where there is no such name ("main" says nothing, nor does "PARALLEL" of older
-// traces).
-std::string program_or_file(const Report& report) {
-  std::string program;
-  for (const cube::CallNode& node : report.call_nodes) {
-    if (node.parent != cube::kNone) continue;
-    const std::string& name = report.regions[node.region].name;
-    if (!program.empty() && name != program) return file_name(report.file);
-    program = name;
-  }
-  return program.empty() || program == "main" || program == "PARALLEL" ? file_name(report.file)
-                                                                       : program;
-}
-
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : printable_name(text, 200)) {
@@ -390,7 +369,10 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   json.member("byLocation", difference == nullptr || difference->by_location);
   json.member("locations", report.locations());
   std::optional<Overview> overview;
-  if (before == nullptr) overview = find_bottlenecks(report, options.catalogue);
+  if (before == nullptr) {
+    overview = find_bottlenecks(report, options.catalogue);
+    json.member("ran", run_words(report, part.run_seconds));
+  }
   const bool all_source = add_program(json, report, options);
   json.key("notes").begin_array();
   for (const std::string& note : options.notes) json.value(note);
@@ -440,7 +422,8 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   if (options.trace != nullptr) json.key("trace").raw(part.packed.json);
   json.end_object();
 
-  std::vector<std::string> parts{head(title)};
+  const bool named = !options.title.empty() || before != nullptr;
+  std::vector<std::string> parts{head(named ? title : title + ": " + processes_of(report))};
   parts.push_back(data_element("kojak-report", "application/json", json.text()));
   parts.push_back(data_element("kojak-sums", "text/plain", base64(sums.data)));
   if (before != nullptr) {

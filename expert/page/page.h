@@ -126,6 +126,7 @@ struct TracePart {
   std::vector<CauseLine> causes;
   std::size_t further_causes = 0;
   double waits = 0;
+  double run_seconds = 0;  // how long the run took; 0: not known
   std::vector<PathPart> path;  // in order of time
   // Where the compiler ran, if the trace tells: looked in for lines of source before other folders.
   std::vector<std::filesystem::path> compiled_in;

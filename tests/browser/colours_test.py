@@ -1,4 +1,5 @@
-"""The timeline's colours can be told apart, also without red or green cones: computed by simulation.
+"""The page's colours can be told apart, also without red or green cones, what processes do also without blue ones and on
+paper without colours: computed by simulation.
 
 Machado, Oliveira, Fernandes: A physiologically-based model for simulation of color vision deficiency (2009), severity 1;
 distances are those of CIE 1976 L*a*b*, in which 2.3 is just noticeable.
@@ -17,6 +18,7 @@ EYES = {
     "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "no red cones": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
     "no green cones": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+    "no blue cones": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
 }
 
 
@@ -34,10 +36,14 @@ def lab(rgb, eye):
     return 116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])
 
 
-def closest(colours):
+# Thirteen kinds of calls are too many for eyes without blue cones.
+MOST_EYES = [eye for eye in EYES if eye != "no blue cones"]
+
+
+def closest(colours, eyes=MOST_EYES):
     """The smallest distance of two of them for any eye, with the eye and the two."""
     return min((math.dist(lab(a, eye), lab(b, eye)), eye, a, b)
-               for eye in EYES for a, b in itertools.combinations(colours, 2))
+               for eye in eyes for a, b in itertools.combinations(colours, 2))
 
 
 def hexadecimal(text):
@@ -51,6 +57,26 @@ class Colours(unittest.TestCase):
         self.assertLess(math.dist(lab(red, "no green cones"), lab(green, "no green cones")), 20)
         self.assertAlmostEqual(lab((255, 255, 255), "all cones")[0], 100, 1)
 
+    def test_what_a_process_does(self):
+        """Of any two, and the card behind them."""
+        style = (SOURCE / "style.css").read_text()
+        names = ("makes-wait", "waits", "computes", "mpi", "no-processor", "blocked", "critical", "card")
+        pairs = {name: re.search(rf"--{name}: light-dark\((#\w{{6}}), (#\w{{6}})\);", style).groups() for name in names}
+        for theme, least, (strong, calls) in ((0, 15.9, (34, 13)), (1, 18.9, (22, 0))):
+            colours = {name: hexadecimal(pair[theme]) for name, pair in pairs.items()}
+            self.assertGreater(closest(colours.values(), EYES)[0], least, closest(colours.values(), EYES))
+            grey = {name: lab(colour, "all cones")[0] for name, colour in colours.items()}
+            self.assertGreater(abs(grey["makes-wait"] - grey["waits"]), strong - 0.5)
+            self.assertGreater(abs(grey["waits"] - grey["mpi"]), calls - 0.5)
+
+    def test_the_timeline_has_them_too(self):
+        style, drawn = (SOURCE / "style.css").read_text(), (SOURCE / "timeline-canvas.ts").read_text()
+        dark, light = re.search(r'function pathColour.*?"(#\w{6})" : "(#\w{6})"', drawn, re.S).groups()
+        self.assertIn(f"--critical: light-dark({light}, {dark});", style)
+        rows = re.search(r"idleColour.*?\[([\d, ]+)\] : \[([\d, ]+)\]", (SOURCE / "colour.ts").read_text(), re.S).groups()
+        dark, light = ("#%02x%02x%02x" % tuple(map(int, row.split(","))) for row in rows)
+        self.assertIn(f"--no-processor: light-dark({light}, {dark});", style)
+
     def test_kinds_of_calls(self):
         text = (SOURCE / "colour.ts").read_text()
         names = re.search(r"regionKinds = \[(.*?)\]", text, re.S).group(1).count('"') // 2
@@ -61,7 +87,7 @@ class Colours(unittest.TestCase):
             # Waiting stands out of all kinds.
             waiting = re.search(rf"waiting{theme[4:]}: Rgb = \[(\d+), (\d+), (\d+)\]", text).groups()
             colours_and_waiting = [(math.dist(lab(c, eye), lab(tuple(map(int, waiting)), eye)), eye, c)
-                                   for eye in EYES for c in colours]
+                                   for eye in MOST_EYES for c in colours]
             self.assertGreater(min(colours_and_waiting)[0], 2 * LEAST, min(colours_and_waiting))
             self.assertGreater(closest(colours)[0], LEAST, f"{theme}: {closest(colours)}")
 

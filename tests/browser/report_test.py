@@ -26,7 +26,7 @@ class SmallReport(Pages):
                         f"{self.cube.titles[name]!r}")
 
     def test_first_screen_names_the_worst_first(self):
-        self.assertEqual(self.page.evaluate("document.title"), "gats.cube")
+        self.assertEqual(self.page.evaluate("document.title"), "gats.cube: 4 processes")
         titles = self.page.texts(".finding h3 bdi")
         # By the sums in the file: barrier 1.641, late post 0.601, early wait 0.450, free 0.060 and
         # barrier completion 0.055 s; create is below a thousandth of the run.

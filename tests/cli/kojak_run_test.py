@@ -64,7 +64,7 @@ class EveryMpi(RunTest):
                 self.assertNotRegex(ran.err, "(?m)^(Report|Page|Trace):")
                 self.assertEqual(ran.err.count(f"{place}/a.html (open it with a browser)"), 1)
                 page = (self.dir / place / "a.html").read_text()
-                self.assertIn(f"<title>{os.path.basename(program)}</title>", page)
+                self.assertIn(f"<title>{os.path.basename(program)}: 2 processes</title>", page)
                 merged = self.dir / f"{mpi}.elg"
                 self.assertEqual(self.run_command("elg_merge", "-q", "-o", merged, place).status, 0)
                 checked = self.run_command("elg_print", "--verify", merged)

@@ -113,7 +113,7 @@ export function waitingColour(darkTheme = isDark()): Rgb {
 }
 // Of time without a processor.
 export function idleColour(darkTheme = isDark()): Rgb {
-  return darkTheme ? [216, 180, 254] : [91, 33, 182];
+  return darkTheme ? [191, 156, 245] : [125, 67, 196];
 }
 
 export function mixed(a: Rgb, b: Rgb, part: number): Rgb {

@@ -53,7 +53,7 @@ class Page {
           "div",
           { class: "brand" },
           h("h1", {}, h("bdi", { title: shortened(files, 500) }, shortened(info.title, 120))),
-          h("span", { class: "dim" }, data.difference ? "comparison of two reports" : "where the processes wait"),
+          h("span", { class: "dim" }, info.ran ?? "comparison of two reports"),
         ),
         this.tabs,
         h(

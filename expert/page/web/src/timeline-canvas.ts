@@ -820,7 +820,7 @@ export function failedColour(): string {
   return isDark() ? "#f87171" : "#b91c1c";
 }
 export function pathColour(): string {
-  return isDark() ? "#f472b6" : "#be185d";
+  return isDark() ? "#b4f0ff" : "#0b2a66";
 }
 export function bandColour(kind: number): string {
   return (bandColours[kind] ?? bandColours[0])[isDark() ? 1 : 0];

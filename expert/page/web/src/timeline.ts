@@ -127,7 +127,12 @@ export class Timeline {
   private toolbar(): HTMLElement {
     const { trace } = this;
     const button = (text: string, title: string, action: () => void) =>
-      h("button", { type: "button", class: "small", title, "aria-label": title, click: action }, text);
+      h(
+        "button",
+        // Signs need a name; a word is its own.
+        { type: "button", class: "small", title, "aria-label": /\w/.test(text) ? null : title, click: action },
+        text,
+      );
     const box = (label: string, key: "messages" | "waits" | "epochs" | "path" | "heat") => {
       const input = h("input", {
         type: "checkbox",

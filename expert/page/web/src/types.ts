@@ -148,6 +148,7 @@ export interface ReportInfo {
   title: string;
   tool: string;
   file: string;
+  ran?: string; // processes, nodes, time; of one run
   beforeFile?: string; // present in a comparison of two reports
   locationsOfBoth?: [before: number, after: number];
   cubeVersion: string;
