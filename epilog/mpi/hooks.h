@@ -6,6 +6,7 @@
 #include "epilog/mpi/hooks_group.h"
 #include "epilog/mpi/hooks_io.h"
 #include "epilog/mpi/hooks_p2p.h"
+#include "epilog/mpi/hooks_probe.h"
 #include "epilog/mpi/hooks_request.h"
 #include "epilog/mpi/hooks_rma.h"
 #include "epilog/mpi/hooks_start.h"

@@ -1,4 +1,4 @@
-// Messages: sends, receives, probes, and the making of persistent ones.
+// Messages: sends, receives, and the making of persistent ones.
 //
 // MPI_SEND stands right after ENTER, MPI_RECV before the exit with what the status says. What is
 // started without waiting gets a request id, which stands before its event.
@@ -6,7 +6,6 @@
 
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
-#include "epilog/mpi/polls.h"
 #include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
@@ -271,63 +270,6 @@ struct Hook<args::Sendrecv> : SendrecvHook {};
 template <>
 struct Hook<args::SendrecvReplace> : SendrecvHook {};
 
-inline void record_probed(Recording& call, MPI_Comm handle, const MPI_Status& status) {
-  Comm* const comm = cached_comm(the_recorder, handle);
-  if (comm == nullptr || status.MPI_SOURCE < 0) return;
-  const std::uint32_t peer = comm->peer(status.MPI_SOURCE);
-  if (peer == kAbsent || !call.use(*comm)) return;
-  call.event(MpiProbed{call.r.lid, call.exit, static_cast<PeerId>(peer),
-                       static_cast<CommId>(comm->id), static_cast<Tag>(status.MPI_TAG)});
-}
-// A probe that found nothing.
-template <class A, class C>
-void leave_probed(const A& a, C& call) {
-  if (joins_polls() && a.source != MPI_PROC_NULL) {
-    Comm* const comm = cached_comm(the_recorder, a.comm);
-    if (comm == nullptr || use_in_poll(call, *comm)) {
-      if (poll_joins(call, asks_for_message(a, comm, call.region))) return;
-    }
-  }
-  call.leave();
-}
-
-// A blocking probe tells which message it found: it waited for that one to be sent.
-template <>
-struct Hook<args::Probe> : OwnStatus {
-  void before(args::Probe& a) { substitute(a); }
-  template <class C>
-  void after(const args::Probe& a, int result, C& call) {
-    if constexpr (C::kOn) {
-      if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL)
-        record_probed(call, a.comm, *a.status);
-      call.leave();
-    }
-  }
-};
-
-// One that does not block: what it has not found it may find the next time.
-template <>
-struct Hook<args::Iprobe> : OwnStatus {
-  static constexpr bool kPolls = true;
-  bool polled = false;  // polls before it had asked for the same
-
-  void before(args::Iprobe& a) { substitute(a); }
-  bool found_nothing(const args::Iprobe& a, int result) const {
-    return result == MPI_SUCCESS && *a.flag == 0;
-  }
-  PollMember asked(const args::Iprobe& a, RegionId region) const {
-    return asks_for_message(a, remembered_comm<find_comm>(the_recorder, a.comm), region);
-  }
-  template <class C>
-  void after(const args::Iprobe& a, int result, C& call) {
-    if constexpr (C::kOn) {
-      if (found_nothing(a, result)) return leave_probed(a, call);
-      if (result == MPI_SUCCESS && polled) record_probed(call, a.comm, *a.status);
-      call.leave();
-    }
-  }
-};
-
 // The two halves of one request: each has a request id of its own, and both complete with it.
 struct IsendrecvHook {
   template <class A, class C>
@@ -369,116 +311,6 @@ template <>
 struct Hook<args::Isendrecv> : IsendrecvHook {};
 template <>
 struct Hook<args::IsendrecvReplace> : IsendrecvHook {};
-
-// A matched probe is where its message stops being matchable by others: it counts as a posting. An
-// Imrecv of the message is the posting of its data, with the same request id, which the receive
-// then carries.
-struct MatchedProbeHook : OwnStatus {
-  template <class A>
-  void before(A& a) {
-    substitute(a);
-  }
-  template <class A, class C>
-  void after(const A& a, int result, C& call) {
-    if constexpr (C::kOn && requires { a.flag; }) {
-      if (result == MPI_SUCCESS && *a.flag == 0) return leave_probed(a, call);
-    }
-    bool matched = result == MPI_SUCCESS && a.source != MPI_PROC_NULL;
-    if constexpr (requires { a.flag; }) matched = matched && *a.flag != 0;
-    Comm* const comm = matched ? cached_comm(the_recorder, a.comm) : nullptr;
-    if (comm != nullptr && *a.message != MPI_MESSAGE_NO_PROC) {
-      const std::uint32_t id = next_request_id();
-      const std::uint32_t peer = posted_peer(*comm, a.status->MPI_SOURCE),
-                          tag = posted_tag(a.status->MPI_TAG);
-      MatchedMessage* const message = on_own_stack([&] {
-        return matched_messages.set(word(*a.message), {id, peer, tag, comm, {}});
-      });
-      if (message != nullptr) {
-        keep_comm(comm);
-        post_receive(*comm, peer, tag, next_order(), message->posted);
-      }
-      if constexpr (C::kOn) record_posted(call, *comm, id, peer, tag);
-    }
-    if constexpr (C::kOn) call.leave();
-  }
-};
-template <>
-struct Hook<args::Mprobe> : MatchedProbeHook {};
-template <>
-struct Hook<args::Improbe> : MatchedProbeHook {
-  static constexpr bool kPolls = true;
-  bool found_nothing(const args::Improbe& a, int result) const {
-    return result == MPI_SUCCESS && *a.flag == 0;
-  }
-  PollMember asked(const args::Improbe& a, RegionId region) const {
-    return asks_for_message(a, remembered_comm<find_comm>(the_recorder, a.comm), region);
-  }
-};
-
-struct MatchedReceiveHook {
-  MatchedMessage matched{kAbsent, kAbsent, kAbsent, nullptr, {}};
-  Word key = 0;
-  template <class A>
-  void find(const A& a) {
-    key = word(*a.message);
-    if (const MatchedMessage* found = matched_messages.find(key)) matched = *found;
-    matched_messages.erase(key);
-  }
-  void settle(int result) {
-    if (matched.comm == nullptr) return;
-    if (result != MPI_SUCCESS) {
-      matched_messages.set(key, matched);
-    } else {
-      drop_comm(matched.comm);
-    }
-  }
-};
-template <>
-struct Hook<args::Mrecv> : MatchedReceiveHook, OwnStatus {
-  template <class A>
-  void before(A& a) {
-    substitute(a);
-    find(a);
-  }
-  template <class A, class C>
-  void after(const A& a, int result, C& call) {
-    if (result == MPI_SUCCESS) {
-      received(call, matched.comm, *a.status, matched.id, &matched.posted);
-    } else if (was_truncated(result)) {
-      on_own_stack([&] {
-        received(call, matched.comm, truncated_status(*a.status), matched.id, &matched.posted);
-      });
-      result = MPI_SUCCESS;
-    }
-    if constexpr (C::kOn) call.leave();
-    settle(result);
-  }
-};
-template <>
-struct Hook<args::Imrecv> : MatchedReceiveHook {
-  template <class A>
-  void before(A& a) {
-    find(a);
-  }
-  template <class A, class C>
-  void after(const A& a, int result, C& call) {
-    if (result == MPI_SUCCESS && matched.comm != nullptr) {
-      if (Request* request = enter_message(*a.request, RequestKind::kReceive, matched.comm)) {
-        request->id = matched.id;
-        request->peer = matched.peer;
-        request->tag = matched.tag;
-        request->order = matched.posted.order;
-        request->posted = matched.posted;
-      } else {
-        give_up_receive(*matched.comm, matched.peer, matched.tag, matched.posted);
-      }
-      if constexpr (C::kOn)
-        record_posted(call, *matched.comm, matched.id, matched.peer, matched.tag);
-    }
-    if constexpr (C::kOn) call.leave();
-    settle(result);
-  }
-};
 
 // Persistent requests: entered inactive; each start is a message of its own.
 struct SendInitHook {

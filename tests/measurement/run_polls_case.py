@@ -4,6 +4,7 @@ calls that found nothing, and those that did, what its sleeps asked for, in each
 
   --mode join, all, off    all stages with one thread
          threads           loops of several threads, one of which is cancelled in its sleep
+         own               a program that defines such functions itself (programs/polls_own.c)
          kill              the process is killed in its loop: what it polled so far is kept
 """
 
@@ -102,7 +103,7 @@ def check_joined(name, stage, failed, found, pauses, asked):
     asleep, paused = stage.sum("asleep"), stage.sum("paused")
     # The last pause lies before the find, and in no round of polls.
     least, most = 1e-9 * asked - 1e-4, 1e-9 * asked + 1.2e-4 * pauses
-    if name == "pauses" and not least <= asleep <= most:
+    if name in ("pauses", "own") and not least <= asleep <= most:
         sys.exit(f"{where}: asleep {asleep} s, not {least} to {most}\n{series}")
     if pauses == 0 and name not in ("handler", "jump", "cancelled") and paused != 0:
         sys.exit(f"{where}: paused {paused} s")
@@ -117,6 +118,19 @@ def check_single(name, stage, failed, found, pauses, asked):
     singles = stage.count("MPI_TEST_CALL") + stage.count("MPI_CALL")
     if singles < failed:
         sys.exit(f"{name}: {failed} polls, {singles} calls in the trace")
+
+
+def check_merged(case, directory):
+    """All polls of rank 0 are in the merged trace, which is well-formed."""
+    merged = case.work / "a.elg"
+    for command in (["elg_merge", "-q", "-o", merged, directory], ["elg_print", "--verify", merged]):
+        done = subprocess.run([case.args.bin / command[0], *command[1:]], capture_output=True, text=True, timeout=100)
+        if done.returncode != 0:
+            sys.exit(f"{command[0]} ended with {done.returncode}\n{done.stderr}{done.stdout}")
+    count = sum(value(line, "count") for name, line in printed(case, merged) if name == "MPI_POLLED" and value(line, "lid") == 0)
+    failed = sum(numbers[0] for _, numbers in expected_of(case))
+    if count != failed:
+        sys.exit(f"{failed} polls, the merged trace has {count}")
 
 
 def kill(case):
@@ -155,7 +169,7 @@ def main():
     case = Case(options.parse_args())
     (case.work / "expected").mkdir()
     mode = case.args.mode
-    case.args.arguments = [mode if mode in ("threads", "kill") else "all"]
+    case.args.arguments = [mode if mode in ("threads", "kill") else "all"]  # polls_own has none
     if mode == "kill":
         return kill(case)
     directory = case.work / "traces"
@@ -175,6 +189,8 @@ def main():
     found = stages(printed(case, directory / "0.0.elg"))
     for (name, numbers), stage in zip(expected_of(case), found):
         (check_joined if polls == "join" else check_single)(name, stage, *numbers)
+    if polls == "join":
+        check_merged(case, directory)
     return None
 
 

@@ -39,6 +39,17 @@ class Environment : public testing::Test {
   }
 };
 
+TEST_F(Environment, SaysHowPollsAreRecorded) {
+  EXPECT_EQ(read_config().polls, PollRecording::kOff);
+  setenv("ELG_POLLS", "join", 1);
+  EXPECT_EQ(read_config().polls, PollRecording::kJoin);
+  setenv("ELG_POLLS", "all", 1);
+  EXPECT_EQ(read_config().polls, PollRecording::kAll);
+  setenv("ELG_POLLS", "joined", 1);
+  EXPECT_EQ(read_config().polls, PollRecording::kOff);
+  EXPECT_TRUE(complains({"ELG_POLLS=joined", "off, join or all"}));
+}
+
 TEST_F(Environment, Defaults) {
   const Config config = read_config();
   EXPECT_EQ(config.directory, nullptr);

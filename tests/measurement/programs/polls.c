@@ -131,7 +131,7 @@ static void requests(void) {
   if (me == 0) {
     r[0] = receive(0), r[1] = receive(1);
     for (int left = 2; left != 0;) {
-      for (int i = 0; i < 2; ++i) {
+      for (int i = 0; i < 2 && left != 0; ++i) {
         const int idle = r[i] == MPI_REQUEST_NULL;
         MPI_Test(&r[i], &flag, MPI_STATUS_IGNORE);
         if (idle || !flag)
