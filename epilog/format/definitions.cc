@@ -15,6 +15,14 @@ namespace {
 // together, is damage and not a reason to allocate.
 constexpr std::uint64_t kMaxExpanded = 1u << 24;
 
+// The last name counts.
+template <class Object>
+void rename(Object& object, std::string_view name, Count given) {
+  if (raw(given) < object.name_given) return;
+  object.name = name;
+  object.name_given = raw(given);
+}
+
 }  // namespace
 
 Status Definitions::complaint(DefinitionFault fault, const char* field, std::string reason) {
@@ -251,6 +259,13 @@ Status Definitions::apply(const R& r) {
     window->identity_known = (raw(r.flags) & kIdentityUnknown) == 0;
     window->flavour = raw(r.flavour);
     window->model = raw(r.model);
+  } else if constexpr (std::is_same_v<R, CommName>) {
+    rename(*comms.find(r.cid), string(r.cnid), r.given);
+  } else if constexpr (std::is_same_v<R, WinName>) {
+    rename(*windows.find(r.wid), string(r.wnid), r.given);
+  } else if constexpr (std::is_same_v<R, ShmemLockName>) {
+    const std::string* file = files.find(r.fid);
+    shmem_locks.set(r.lkid, {std::string(string(r.lknid)), file != nullptr ? *file : ""});
   } else if constexpr (std::is_same_v<R, CallSite>) {
     call_sites.set(r.csid, {r.fid, r.lno, r.erid, r.lrid, absent<CallSiteId>()});
   } else if constexpr (std::is_same_v<R, CallSiteCaller>) {
@@ -312,6 +327,8 @@ Status Definitions::apply(const R& r) {
     local_sites.set(r.rid, {r.module, raw(r.address), r.caller, false});
   } else if constexpr (std::is_same_v<R, LocalFrame>) {
     local_frames.set(r.frame, {r.module, raw(r.address), r.caller, false});
+  } else if constexpr (std::is_same_v<R, LocalLock>) {
+    local_locks.set(r.lkid, {r.module, raw(r.address), absent<Count>(), false});
   } else if constexpr (std::is_same_v<R, LocalCut>) {
     local_frames.set(r.frame, {absent<Count>(), 0, r.caller, true});
   } else if constexpr (std::is_same_v<R, LocalFunction>) {

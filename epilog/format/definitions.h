@@ -133,6 +133,8 @@ struct NeighbourLists {
   bool add(const GraphNeighbours& record);
 };
 struct CommDef {
+  std::string name;              // empty: it has none
+  std::uint32_t name_given = 0;  // of a local trace: after how many names of its process
   RankList ranks;                // local group, world ranks in order of the communicator's ranks
   RankList remote;               // intercommunicators: the remote group
   std::optional<GroupId> group;  // native files
@@ -146,10 +148,17 @@ struct CommDef {
   std::map<std::uint32_t, NeighbourLists> neighbours;
 };
 struct WindowDef {
+  std::string name;  // as in CommDef
+  std::uint32_t name_given = 0;
   CommId comm{};
   bool identity_known = true;
   std::uint8_t flavour = 0, model = 0;  // as in WIN_IDENTITY
   std::uint64_t identity_hi = 0, identity_lo = 0;
+};
+// The variable that a lock of SHMEM is.
+struct VariableDef {
+  std::string name;
+  std::string file;  // empty if it is not known
 };
 struct TopologyDef {
   std::string name;
@@ -243,12 +252,14 @@ class Definitions {
   IdTable<GroupId, GroupDef> groups;
   IdTable<CommId, CommDef> comms;
   IdTable<WindowId, WindowDef> windows;
+  IdTable<LockId, VariableDef> shmem_locks;  // by their numbers in ALOCK: those with a name
   IdTable<TopologyId, TopologyDef> topologies;
   std::vector<OffsetDef> offsets;
   // Local traces: sites and functions are regions, too, under the same identifiers.
   IdTable<Count, ModuleDef> modules;
   IdTable<RegionId, CodeDef> local_sites, local_functions;
   IdTable<Count, CodeDef> local_frames;
+  IdTable<LockId, CodeDef> local_locks;  // of SHMEM; of data
   std::optional<LocalRun> local_run;
   std::optional<MergedRun> merged_run;
   std::optional<ClockRate> clock_rate;

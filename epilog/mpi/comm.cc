@@ -93,8 +93,13 @@ void start_world_comms() {
   MPI_Group group = MPI_GROUP_NULL;
   mpi::Comm_group(MPI_COMM_WORLD, &group);
   use_world_group(group);
-  make_comm(MPI_COMM_WORLD, group_of(group), nullptr, world.get());
-  make_comm(MPI_COMM_SELF, group_of_ranks(&the_session.run.rank, 1), nullptr, self.get());
+  const auto make = [](MPI_Comm handle, Group* members, const Identity& identity,
+                       const char* name) {
+    Comm* const comm = make_comm(handle, members, nullptr, identity);
+    if (comm != nullptr) comm->name.set_constant(name);
+  };
+  make(MPI_COMM_WORLD, group_of(group), world.get(), "MPI_COMM_WORLD");
+  make(MPI_COMM_SELF, group_of_ranks(&the_session.run.rank, 1), self.get(), "MPI_COMM_SELF");
   the_session.write_mpi_state = write_state;
 }
 
@@ -152,6 +157,7 @@ void drop_comm(Comm* comm) {
   if (--comm->references != 0) return;
   (comm->previous != nullptr ? comm->previous->next : live_comms) = comm->next;
   if (comm->next != nullptr) comm->next->previous = comm->previous;
+  comm->name.clear();
   comm->messages.clear();
   comm->channels.clear();
   destroy(comm);

@@ -43,6 +43,7 @@ bool define_comm(Recorder& r, Comm& comm) {
   if (known_here(r, comm.defined, ObjectKind::kComm, comm.id)) return true;
   return on_own_stack([&] {
     know_here(r, ObjectKind::kComm, comm.id);
+    if (only_renamed(r, comm.name)) return write_name(r, CommId{comm.id}, comm.name);
     return write_comm(r, comm);
   });
 }
@@ -85,7 +86,8 @@ bool write_window(Recorder& r, Window& window) {
          write_definition(
              r, WinIdentity{wid, Hash64{window.identity.hi}, Hash64{window.identity.lo},
                             static_cast<Flags>(window.identity.known ? 0u : kIdentityUnknown),
-                            Byte{window.flavour}, Byte{window.model}});
+                            Byte{window.flavour}, Byte{window.model}}) &&
+         write_name(r, wid, window.name);
 }
 
 }  // namespace
@@ -94,10 +96,34 @@ bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle) {
   return on_own_stack([&] { return write_topology(r, comm, handle); });
 }
 
+namespace {
+
+// `id` is that of the object. It is defined by whoever uses it next, but for a thread that keeps a
+// list of what its file defines: who comes here is told at once.
+template <class Object, class Id>
+bool define_new_name(Recorder& r, Object& object, ObjectKind kind, Id id) {
+  if (r.thread_bit != 0) {
+    const std::uint64_t renamed = object.name.renamed.load(std::memory_order_relaxed);
+    return (renamed & r.thread_bit) == 0 || define_object(r, object);
+  }
+  if (!known_here(r, object.defined, kind, raw(id))) return true;
+  return on_own_stack([&] { return write_name(r, id, object.name); });
+}
+
+}  // namespace
+
+bool define_name(Recorder& r, Comm& comm) {
+  return define_new_name(r, comm, ObjectKind::kComm, CommId{comm.id});
+}
+bool define_name(Recorder& r, Window& window) {
+  return define_new_name(r, window, ObjectKind::kWindow, WindowId{window.id});
+}
+
 bool define_window(Recorder& r, Window& window) {
   if (known_here(r, window.defined, ObjectKind::kWindow, window.id)) return true;
   return on_own_stack([&] {
     know_here(r, ObjectKind::kWindow, window.id);
+    if (only_renamed(r, window.name)) return write_name(r, WindowId{window.id}, window.name);
     return write_window(r, window);
   });
 }

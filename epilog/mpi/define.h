@@ -21,6 +21,10 @@ inline bool define_object(Recorder& r, Window& window) {
   return define_window(r, window);
 }
 
+// The new name of an object, in a file that defines it already.
+bool define_name(Recorder& r, Comm& comm);
+bool define_name(Recorder& r, Window& window);
+
 // The Cartesian topology of a new communicator, and where this process stands in it. None if it has
 // too many dimensions for a record.
 bool define_topology(Recorder& r, const Comm& comm, MPI_Comm handle);

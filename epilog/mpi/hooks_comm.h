@@ -7,6 +7,7 @@
 
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
+#include "epilog/mpi/take_name.h"
 #include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/run_file.h"
 
@@ -329,6 +330,15 @@ template <>
 struct Hook<args::CommFree> : CommFreeHook {};
 template <>
 struct Hook<args::CommDisconnect> : CommFreeHook {};
+
+template <>
+struct Hook<args::CommSetName> {
+  template <class C>
+  void after(const args::CommSetName& a, int result, C& call) {
+    Comm* const comm = result == MPI_SUCCESS ? comm_of(a.comm) : nullptr;
+    take_name(comm, a.comm_name, result, call);
+  }
+};
 
 template <>
 struct Hook<args::Abort> {

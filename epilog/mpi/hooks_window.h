@@ -9,6 +9,7 @@
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/other_world.h"
 #include "epilog/mpi/polls.h"
+#include "epilog/mpi/take_name.h"
 
 namespace kojak::measure {
 
@@ -104,6 +105,15 @@ struct Hook<args::WinFree> {
       }
     }
     if (window != nullptr) destroy_window(window);
+  }
+};
+
+template <>
+struct Hook<args::WinSetName> {
+  template <class C>
+  void after(const args::WinSetName& a, int result, C& call) {
+    Window* const window = result == MPI_SUCCESS ? window_of(a.win) : nullptr;
+    take_name(window, a.win_name, result, call);
   }
 };
 

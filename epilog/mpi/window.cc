@@ -111,6 +111,7 @@ void destroy_window(Window* window) {
   if (window->peers != nullptr) release(window->peers, window->group->count * sizeof(PeerState));
   if (window->mpi_group != MPI_GROUP_NULL) mpi::Group_free(&window->mpi_group);
   if (window->comm != nullptr) drop_comm(window->comm);
+  window->name.clear();
   window->start_ranks.clear();
   window->post_ranks.clear();
   window->changed_peers.clear();

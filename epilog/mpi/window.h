@@ -38,6 +38,7 @@ struct Window {
   PeerState* peers = nullptr;                     // by rank, made when needed
   Vector<std::uint32_t> changed_peers;
   std::atomic<std::uint64_t> defined{0};
+  ObjectName name;
   Window* next = nullptr;
   Window* previous = nullptr;
 

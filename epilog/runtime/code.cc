@@ -277,7 +277,7 @@ void close_code_table(LocalTrace& trace) {
   destroy(code);
 }
 
-Count define_module(Recorder& r, std::uint64_t& address) {
+Count define_module(Recorder& r, std::uint64_t& address, Moment moment) {
   Module module;
   if (!find_module(address, module)) return absent<Count>();
   address -= module.base;
@@ -288,7 +288,8 @@ Count define_module(Recorder& r, std::uint64_t& address) {
   }
   CodeTable& code = *r.trace->code;
   if (const std::uint32_t* known = code.modules.find(key)) return Count{*known};
-  if (!make_room_for(r, string_room(length) + kMaxRecord)) return absent<Count>();
+  const auto make = moment == Moment::kWithinCall ? need_room : make_room_for;
+  if (!make(r, string_room(length) + kMaxRecord)) return absent<Count>();
   const Count number{code.next_module++};
   const StringId path = define_string(r, module.path, length);
   const ByteArray build_id(reinterpret_cast<const std::byte*>(module.build_id),

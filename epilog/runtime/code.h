@@ -45,7 +45,8 @@ void close_code_table(LocalTrace& trace);
 
 // Writes the definition of the code that holds `address`, if it is not there yet. The address
 // becomes an offset. Absent if nobody knows the code.
-Count define_module(Recorder& r, std::uint64_t& address);
+enum class Moment : std::uint8_t { kBetweenCalls, kWithinCall };
+Count define_module(Recorder& r, std::uint64_t& address, Moment moment = Moment::kBetweenCalls);
 
 // The program's module at an address; false if there is none.
 struct Module {

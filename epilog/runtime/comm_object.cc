@@ -64,7 +64,7 @@ bool write_members(Recorder& r, CommObject& comm) {
     good = good && define_group(r, *comm.remote) &&
            write_definition(r, CommRemote{cid, static_cast<GroupId>(comm.remote->id)});
   }
-  return good;
+  return good && write_name(r, cid, comm.name);
 }
 
 bool define_members(Recorder& r, CommObject& comm) {

@@ -10,6 +10,7 @@
 
 #include "epilog/runtime/group.h"
 #include "epilog/runtime/identity.h"
+#include "epilog/runtime/object_name.h"
 #include "epilog/runtime/recorder.h"
 
 namespace kojak::measure {
@@ -24,6 +25,7 @@ struct CommObject {
   bool count_lost =
       false;  // a collective call failed in its midst: nobody knows how many there were
   std::atomic<std::uint64_t> defined{0};
+  ObjectName name;
 };
 
 KOJAK_INLINED inline bool defined_here(const Recorder& r,
@@ -31,7 +33,7 @@ KOJAK_INLINED inline bool defined_here(const Recorder& r,
   return (defined.load(std::memory_order_relaxed) & r.thread_bit) != 0;
 }
 
-enum class ObjectKind : std::uint64_t { kGroup, kGroupComm, kComm, kWindow };
+enum class ObjectKind : std::uint64_t { kGroup, kGroupComm, kComm, kWindow, kLock };
 // Whether this thread's file defines it. If not, who asks does it now, and says so by know_here().
 bool known_here(Recorder& r, std::atomic<std::uint64_t>& defined, ObjectKind kind,
                 std::uint32_t id);

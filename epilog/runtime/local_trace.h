@@ -46,7 +46,8 @@ struct LocalTrace {
   OpenRegions* open = nullptr;  // the thread's (open_regions.h)
   Sampler* sampler = nullptr;   // of what the thread computes, if that was asked for
   Polling* polling = nullptr;   // if it has polled
-  HashMap<bool> defined;        // objects, for the 65th thread and later ones
+  HashMap<bool> defined;        // objects, for the 65th thread and later ones; locks of SHMEM
+  std::uint32_t locks = 0;      // of these
   std::uint64_t regions[kFunctionWords] = {};
   bool log_off_open = false;  // a LOG_OFF has no LOG_ON yet
   bool in_flush = false;      // what is written now needs no record of its own

@@ -1,6 +1,9 @@
 #include "epilog/shmem/call.h"
 
 #include "epilog/format/field_values.h"
+#include "epilog/runtime/code.h"
+#include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/shmem/constants.h"
 
 namespace kojak::measure {
@@ -186,9 +189,32 @@ void ShmemCall::context_ended(std::uint32_t number) {
   });
 }
 
+namespace {
+
+// Which variable a lock is, for the first kMostLocks of a thread. False: recording stopped.
+bool define_lock(Recorder& r, LockId lock, const volatile void* variable) {
+  constexpr std::uint32_t kMostLocks = 4096;
+  LocalTrace& trace = *r.trace;
+  const std::uint64_t key = static_cast<std::uint64_t>(ObjectKind::kLock) << 32 | raw(lock);
+  if (trace.code == nullptr || trace.locks == kMostLocks || trace.defined.find(key) != nullptr)
+    return true;
+  trace.defined.set(key, true);
+  ++trace.locks;
+  return on_own_stack([&] {
+    auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(variable));
+    const Count module = define_module(r, address, Moment::kWithinCall);
+    return is_absent(module) || write_definition(r, LocalLock{lock, module, Count64{address}});
+  });
+}
+
+}  // namespace
+
 void ShmemCall::locked(const volatile void* lock) {
   record([&](Recording& call) {
-    call.event(ALock{call.r.lid, call.exit, lock_of(lock), absent<PeerId>()});
+    const LockId id = lock_of(lock);
+    if (is_variable(id) && !call.with_recorder([&] { return define_lock(call.r, id, lock); }))
+      return;
+    call.event(ALock{call.r.lid, call.exit, id, absent<PeerId>()});
     call.leave();
   });
 }

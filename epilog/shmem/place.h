@@ -22,5 +22,10 @@ void note_allocation(const void* block, std::size_t bytes);
 std::uint64_t place_of(const volatile void* address);
 // The number of a lock at that place.
 LockId lock_of(const volatile void* address);
+// Whether it is a variable of the program or a library.
+inline bool is_variable(LockId lock) {
+  const std::uint32_t where = raw(lock) >> 30;
+  return where == 1 || where == 2;
+}
 
 }  // namespace kojak::measure

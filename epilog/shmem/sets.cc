@@ -71,6 +71,8 @@ CommObject* find_active_set(int start, int log_stride, int size) {
   set->start = start;
   set->log_stride = log_stride;
   set->size = size;
+  if (start == 0 && log_stride == 0 && members.size() == count)
+    set->name.set_constant("SHMEM_TEAM_WORLD");
   set->same_key = found == nullptr ? nullptr : *found;
   active_sets.set(key, set);
   return set;

@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "epilog/format/io/regular_file.h"
+#include "merge/define/data_names.h"
 
 namespace kojak::merge {
 namespace {
@@ -105,6 +107,7 @@ class OneModule {
       return;
     }
     module_ = module;
+    data_.emplace(module);
   }
   bool good() const { return module_ != nullptr; }
 
@@ -136,6 +139,16 @@ class OneModule {
       }
     }
     return places;
+  }
+
+  VariableDef variable(std::uint64_t offset) {
+    if (module_ == nullptr) return {};
+    DataNames::Found found = data_->find(offset + bias_);
+    VariableDef variable{std::move(found.name), ""};
+    if (!found.declared) return variable;
+    if (const char* file = declaring_file(&found.unit, &found.variable))
+      variable.file = file_name(file, &found.unit);
+    return variable;
   }
 
  private:
@@ -325,6 +338,7 @@ class OneModule {
   std::unique_ptr<Dwfl, decltype(&dwfl_end)> dwfl_;
   std::vector<std::string>*folders_, *apart_;
   Dwfl_Module* module_ = nullptr;
+  std::optional<DataNames> data_;
   Dwarf_Addr bias_ = 0;
 };
 
@@ -340,6 +354,12 @@ struct CodeNames::State {
   std::map<std::tuple<const OneModule*, std::uint64_t>, std::vector<CodePlace>> places;
   std::map<std::uint64_t, std::vector<CodePlace>> without_module;
   std::vector<std::string> missing, folders, apart;
+
+  OneModule& module(const ModuleDef& def) {
+    const auto [it, opened] = modules.try_emplace({def.path, def.build_id}, def, folders, apart);
+    if (opened && !it->second.good() && def.path.rfind('/', 0) == 0) missing.push_back(def.path);
+    return it->second;
+  }
 };
 
 CodeNames::CodeNames() : state_(std::make_unique<State>()) {}
@@ -360,12 +380,7 @@ const std::vector<CodePlace>& CodeNames::find(const ModuleDef* module, std::uint
     if (fresh) it->second = nameless();
     return it->second;
   }
-  const auto [it, opened] = state.modules.try_emplace({module->path, module->build_id}, *module,
-                                                      state.folders, state.apart);
-  OneModule& code = it->second;
-  if (opened && !code.good() && module->path.rfind('/', 0) == 0) {
-    state.missing.push_back(module->path);
-  }
+  OneModule& code = state.module(*module);
   const std::uint64_t looked_up = return_address && address != 0 ? address - 1 : address;
   const auto [place, fresh] = state.places.try_emplace({&code, looked_up});
   if (fresh) {
@@ -374,6 +389,10 @@ const std::vector<CodePlace>& CodeNames::find(const ModuleDef* module, std::uint
     place->second = found.empty() ? nameless() : std::move(found);
   }
   return place->second;
+}
+
+VariableDef CodeNames::variable(const ModuleDef* module, std::uint64_t offset) {
+  return module == nullptr ? VariableDef{} : state_->module(*module).variable(offset);
 }
 
 const std::vector<std::string>& CodeNames::missing() const {

@@ -1,4 +1,4 @@
-// From addresses in a program or library to function, file and line.
+// From addresses in a program or library to function, file and line, or to a variable.
 //
 // Reads the symbol tables and debugging information of the modules that local traces name, with
 // libdw (elfutils), which also finds separate debugging files. Each address is resolved once, each
@@ -39,6 +39,9 @@ class CodeNames {
   // return address stands for the call before it. `module` may be null.
   const std::vector<CodePlace>& find(const ModuleDef* module, std::uint64_t address,
                                      bool return_address);
+  // The variable whose data an offset in a module lies in: "lock", "locks[3]", "table.lock" as far
+  // as the debugging information tells, else "table+16". No name if there is none, or no module.
+  VariableDef variable(const ModuleDef* module, std::uint64_t offset);
   // Modules that were not there as measured, in the order in which they were asked for.
   const std::vector<std::string>& missing() const;
   // Files that hold what the compiler knew of functions (-gsplit-dwarf) and were not found.

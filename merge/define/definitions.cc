@@ -311,6 +311,34 @@ void TraceDefinitions::take_topologies() {
   });
 }
 
+void MergedName::take(const std::string& name, std::uint32_t by, std::uint32_t after) {
+  // Traces come in the order of ranks.
+  const bool again = by == rank;
+  const bool older = after < given || (after == given && name.empty());
+  if (again ? older : name.empty() || !text.empty()) return;
+  text = name;
+  rank = by;
+  given = after;
+}
+
+void TraceDefinitions::take_names() {
+  const std::uint32_t rank = traces_[index_].rank;
+  const auto take = [&]<class Id>(auto& objects, Id id, const auto& def) {
+    const std::uint32_t object = merged(id);
+    if (object != kAbsent) objects[object].name.take(def.name, rank, def.name_given);
+  };
+  local_.comms.for_each([&](CommId id, const CommDef& def) { take(merged_.comms, id, def); });
+  local_.windows.for_each(
+      [&](WindowId id, const WindowDef& def) { take(merged_.windows, id, def); });
+  local_.local_locks.for_each([&](LockId id, const CodeDef& at) {
+    if (merged_.shmem_locks.contains(id)) return;
+    VariableDef variable = merged_.code_names.variable(local_.modules.find(at.module), at.address);
+    if (variable.name.empty()) return;
+    if (!variable.file.empty()) merged_.file(variable.file);
+    merged_.shmem_locks.emplace(id, std::move(variable));
+  });
+}
+
 // Takes what only the process's first thread defines, too.
 template <Translated Id>
 void TraceDefinitions::take_all() {
@@ -327,6 +355,7 @@ Status TraceDefinitions::finish(Translation& translation) {
   take_all<CommId>();
   take_all<WindowId>();
   take_sites();
+  take_names();
   take_location();
   take_metrics();
   take_topologies();

@@ -76,7 +76,16 @@ concept Translated = requires {
   KindOf<Id>::kMap;
 };
 
+// Who named an object of the run: of several processes the lowest rank that has a name for it, and
+// of its names the last one.
+struct MergedName {
+  std::string text;
+  std::uint32_t rank = kAbsent, given = 0;
+  void take(const std::string& name, std::uint32_t by, std::uint32_t after);
+};
+
 struct MergedComm {
+  MergedName name;
   std::vector<std::uint32_t> ranks, remote;
   std::uint64_t hi = 0, lo = 0;
   std::uint8_t flags = 0;                              // as in COMM_IDENTITY
@@ -88,6 +97,7 @@ struct MergedComm {
   bool stands_for_group() const { return (flags & kStandsForGroup) != 0; }
 };
 struct MergedWindow {
+  MergedName name;
   std::uint32_t comm = kAbsent;
   std::uint64_t hi = 0, lo = 0;
   std::uint8_t flags = 0, flavour = 0, model = 0;
@@ -125,6 +135,7 @@ class MergedDefinitions {
     std::uint32_t first = 0;  // trace that defines it first
   };
   std::vector<Topology> topologies;
+  std::map<LockId, VariableDef> shmem_locks;     // those that are variables
   std::vector<Lost> lost;                        // lid is the merged location
   std::map<std::uint32_t, Flags> functions_off;  // by rank
   RunProperties properties;                      // as the processes tell them
@@ -209,6 +220,7 @@ class TraceDefinitions {
   const CallSiteDef* python_line(const CodeDef& code) const;
   CodePlace place_of(const CallSiteDef& line) const;
   void take_sites();
+  void take_names();
   void contradiction(const char* what, std::uint32_t first, const char* of = "members");
   // The communicator that another definition refers to; counted if nothing defines it.
   std::uint32_t comm_of(CommId id, const char* of);

@@ -69,21 +69,20 @@ class DefinitionWriter {
   }
 
   void regions() {
-    std::unordered_map<std::string, std::uint32_t> files;
     for (std::size_t i = 0; i < defs_.files.size(); ++i) {
       const StringId name = string(defs_.files[i]);
       out_.write(File{id<FileId>(i), name});
-      files.emplace(defs_.files[i], static_cast<std::uint32_t>(i));
+      files_.emplace(defs_.files[i], static_cast<std::uint32_t>(i));
     }
     for (std::size_t i = 0; i < defs_.regions.size(); ++i) {
       const RegionDef& region = defs_.regions[i];
       const StringId name = string(region.name);
       const StringId description = described(region);
-      const auto file = files.find(region.file);
+      const auto file = files_.find(region.file);
       const std::uint8_t type =
           !native_ && region.type == kLibraryFunction ? std::uint8_t{1} : region.type;
       out_.write(Region{id<RegionId>(i), name,
-                        file != files.end() ? id<FileId>(file->second) : absent<FileId>(),
+                        file != files_.end() ? id<FileId>(file->second) : absent<FileId>(),
                         region.begin, region.end, description, Byte{type}});
     }
     for (std::size_t i = 0; i < defs_.call_sites.size(); ++i) {
@@ -112,6 +111,10 @@ class DefinitionWriter {
       const GroupId local = group(comm.ranks);
       out_.write(MpiCommRef{id<CommId>(i), local});
       out_.write(CommIdentity{id<CommId>(i), Hash64{comm.hi}, Hash64{comm.lo}, Flags{comm.flags}});
+      if (!comm.name.text.empty()) {
+        const StringId name = string(comm.name.text);
+        out_.write(CommName{id<CommId>(i), name, Count{0}});
+      }
       if (comm.intercommunicator()) out_.write(CommRemote{id<CommId>(i), group(comm.remote)});
       for (const auto& [rank, lists] : comm.neighbours) {
         neighbours(id<CommId>(i), id<ProcessId>(rank), 1, lists.sources);
@@ -165,6 +168,19 @@ class DefinitionWriter {
       if (!native_) continue;
       out_.write(WinIdentity{id<WindowId>(i), Hash64{window.hi}, Hash64{window.lo},
                              Flags{window.flags}, Byte{window.flavour}, Byte{window.model}});
+      if (!window.name.text.empty()) {
+        const StringId name = string(window.name.text);
+        out_.write(WinName{id<WindowId>(i), name, Count{0}});
+      }
+    }
+  }
+
+  void shmem_locks() {
+    for (const auto& [lock, variable] : defs_.shmem_locks) {
+      const StringId name = string(variable.name);
+      const auto file = files_.find(variable.file);
+      out_.write(ShmemLockName{lock, name,
+                               file != files_.end() ? FileId{file->second} : absent<FileId>()});
     }
   }
 
@@ -225,7 +241,7 @@ class DefinitionWriter {
   const MergedDefinitions& defs_;
   std::size_t world_;
   bool native_;
-  std::unordered_map<std::string, std::uint32_t> strings_;
+  std::unordered_map<std::string, std::uint32_t> strings_, files_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> groups_;
   std::uint32_t unknown_machine_ = 0, unknown_node_ = 0;
 };
@@ -248,6 +264,7 @@ CountPlace write_definitions(TraceWriter& out, const MergedDefinitions& defs, co
   writer.topologies();
   writer.windows();
   if (native) {
+    writer.shmem_locks();
     for (const Lost& lost : defs.lost) out.write(lost);
     for (const auto& [rank, groups] : defs.functions_off) {
       out.write(FunctionsOff{static_cast<ProcessId>(rank), groups});

@@ -36,6 +36,7 @@ KINDS = {"comm": "CommKind", "type": "TypeKind", "request": "RequestKindOf", "wi
 VALUES = {"count": "int", "int": "int", "rank": "int", "tag": "int", "aint": "MPI_Aint", "offset": "MPI_Offset",
           "bigcount": "MPI_Count"}
 STRINGS = ["string", "strings"]
+HOOKED_STRINGS = ["stringtag", "comm_name", "win_name"]  # that a hook looks at
 
 
 def has_choice_buffer(f):
@@ -113,7 +114,7 @@ class Argument:
             self._types(f, p, c, places)
         elif p.kind in ("session", "stream"):
             pass  # no hook looks at it
-        elif p.kind == "string" and p.name == "stringtag":
+        elif p.kind == "string" and p.direction == "in" and p.name in HOOKED_STRINGS:
             self._object("InString<kUsed>", f"{user}, {p.name}_length")
             self.needs_memory = True
         elif p.kind in HANDLES and not array and p.direction == "in":
