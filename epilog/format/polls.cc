@@ -1,7 +1,17 @@
 #include "epilog/format/polls.h"
 
+#include <new>
+#include <type_traits>
+
 namespace kojak {
 namespace {
+
+// Not a temporary that is copied: what a call may take of its caller's stack is little.
+template <class T>
+void clear(T& to) {
+  static_assert(std::is_trivially_destructible_v<T>);
+  ::new (&to) T();
+}
 
 // What it gave away without a pause it may have done in the rest: a file, a lock.
 bool blocked(const PollSlice& slice, const PollReading& reading) {
@@ -67,7 +77,7 @@ bool PollSeries::asked_for(const PollMember& what) const {
 
 void PollSeries::next_slice(PollTicks limit) {
   const PollTicks end = slice_.end;
-  slice_ = {};
+  clear(slice_);
   slice_.begin = slice_.end = end;
   limit_ = limit;
 }
@@ -78,12 +88,12 @@ void PollSeries::begin(const PollMember& what, PollTicks enter, PollTicks exit,
   waiting_ = 0;
   row_ = 0;
   members_ = 0;
-  others_ = {};
+  clear(others_);
   for (std::uint64_t& word : known_) word = 0;
-  pending_ = {};
-  sums_ = {};
+  clear(pending_);
+  clear(sums_);
   sums_.begin = enter;
-  slice_ = {};
+  clear(slice_);
   slice_.begin = enter;
   limit_ = scale.first_slice;
   slice_.call(enter, exit, scale);
@@ -109,7 +119,7 @@ PolledMember& PollSeries::find(const PollMember& what) {
     }
     ++members_;
     known_[hash >> 6] |= std::uint64_t{1} << (hash & 63);
-    changed(i) = {};
+    clear(changed(i));
     changed(i).is = what;
   }
   recent_at_ = i;
@@ -118,7 +128,7 @@ PolledMember& PollSeries::find(const PollMember& what) {
 
 void PollSeries::take_pauses() {
   slice_.pauses.add(pending_);
-  pending_ = {};
+  clear(pending_);
 }
 
 void PollSeries::pause(PollTicks begin, PollTicks end, PollTicks asked, const PollScale& scale) {
@@ -182,7 +192,7 @@ bool PollSeries::end_slice_at(PollTicks enter, PollTicks exit, const PollReading
 }
 
 void PollSeries::turn(const PollScale& scale) {
-  sums_ = {};
+  clear(sums_);
   sums_.begin = slice_.begin;
   row_ = 0;
   waiting_ = 0;

@@ -133,20 +133,16 @@ KOJAK_INLINED inline typename A::Result unrecorded(A& a, CallFrame* frame) {
 
 // A call that polls has found something, or failed: with that the series may be over.
 template <class H, class A>
-void came_of_polls(Recording& call, H& hook, const A& a, int result) {
-  Recorder& r = call.r;
-  const bool found = result == MPI_SUCCESS;
-  if (found) count_find(r, call.region);
+[[gnu::noinline]] void came_of_polls(Recorder& r, H& hook, const A& a, bool found, RegionId region,
+                                     Ticks enter, Ticks exit) {
+  if (found) count_find(r, region);
   if (r.polling == nullptr) return;
   const auto asked = [&] {
     const BookkeepingLock lock;
-    return hook.asked(a, call.region);
+    return hook.asked(a, region);
   };
-  const bool over =
-      settle_polls(r, asked(), found, call.region, ticks_of(call.enter), ticks_of(call.exit));
+  const bool over = settle_polls(r, asked(), found, region, enter, exit);
   if constexpr (requires { hook.polled; }) hook.polled = over;
-  call.p = r.cursor;
-  call.slow = true;
 }
 
 template <class A>
@@ -155,7 +151,6 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
   using Arguments = std::remove_reference_t<decltype(arguments_of(a))>;
   Hook<A> hook;
   run_before(hook, a);
-  if constexpr (!Polls<A>) r.polls_go_on = false;
   constexpr bool kNoted = (A::kBlocks || A::kBegins) && Notable<Arguments, Hook<A>>;
   constexpr bool kEnters = A::kBlocks || A::kBegins;
   constexpr bool kInNote = kNoted || A::kBegins;
@@ -200,8 +195,11 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
     call.apart([&](Recording& c) { come_back(c, frame, exit); });
   }
   if constexpr (Polls<A>) {
-    if (r.trace->polling != nullptr && !hook.found_nothing(arguments_of(a), result)) [[unlikely]]
-      call.apart([&](Recording& c) { came_of_polls(c, hook, arguments_of(a), result); });
+    if (r.trace->polling != nullptr && !hook.found_nothing(arguments_of(a), result)) [[unlikely]] {
+      came_of_polls(r, hook, arguments_of(a), result == MPI_SUCCESS, region, entered_at, exit);
+      call.p = r.cursor;
+      call.slow = true;  // there may have been a flush
+    }
   }
   if constexpr (A::kReturnsCode && !TellsErrors<A>) {
     if (result != MPI_SUCCESS) [[unlikely]]
@@ -215,6 +213,7 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
   }
   if constexpr (kEnters) r.open_region = false;
   r.last = exit;
+  if constexpr (!Polls<A>) r.polls_go_on = false;
   if (call.good) [[likely]] {
     publish(r, call.p);
     if (call.slow && r.trace->spilled) [[unlikely]]
@@ -274,14 +273,9 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   r.frame = &frame;
   typename A::Result result;
   RegionId region{};
-  const auto is_ready = [&] {
-    if constexpr (Polls<A>) {
-      return ready_to_poll(r, A::kFunction, caller, &frame, region);
-    } else {
-      return ready(r, A::kFunction, caller, &frame, region);
-    }
-  };
-  if ((the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0 && is_ready()) {
+  if ((the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0 &&
+      (Polls<A> ? ready_to_poll(r, A::kFunction, caller, &frame, region)
+                : ready(r, A::kFunction, caller, &frame, region))) {
     result = recorded(a, r, region, frame);
   } else {
     if (r.lost != nullptr) [[unlikely]]

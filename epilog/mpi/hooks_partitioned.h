@@ -139,7 +139,7 @@ struct Hook<args::Parrived> {
     if constexpr (C::kOn) {
       const Request* const request = still(claimed);
       const bool good = result == MPI_SUCCESS && request != nullptr && request->peer != kAbsent;
-      if (good && *a.flag == 0) return leave_polled(call, request, asked(a, call.region));
+      if (good && *a.flag == 0) return leave_polled(call, request, *this, a);
       if (good && request->active) {
         call.event(MpiPartArrived{call.r.lid, call.exit, static_cast<RequestId>(request->id),
                                   Count{static_cast<std::uint32_t>(a.partition)}});

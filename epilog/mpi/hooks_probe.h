@@ -15,12 +15,12 @@ inline void record_probed(Recording& call, MPI_Comm handle, const MPI_Status& st
                        static_cast<CommId>(comm->id), static_cast<Tag>(status.MPI_TAG)});
 }
 // A probe that found nothing.
-template <class A, class C>
-void leave_probed(const A& a, C& call) {
+template <class H, class A, class C>
+void leave_probed(const H& hook, const A& a, C& call) {
   if (joins_polls() && a.source != MPI_PROC_NULL) {
     Comm* const comm = cached_comm(the_recorder, a.comm);
     if (comm == nullptr || use_in_poll(call, *comm)) {
-      if (poll_joins(call, asks_for_message(a, comm, call.region))) return;
+      if (poll_joins(call, hook, a)) return;
     }
   }
   call.leave();
@@ -56,7 +56,7 @@ struct Hook<args::Iprobe> : OwnStatus {
   template <class C>
   void after(const args::Iprobe& a, int result, C& call) {
     if constexpr (C::kOn) {
-      if (found_nothing(a, result)) return leave_probed(a, call);
+      if (found_nothing(a, result)) return leave_probed(*this, a, call);
       if (result == MPI_SUCCESS && polled) record_probed(call, a.comm, *a.status);
       call.leave();
     }
@@ -68,13 +68,21 @@ struct Hook<args::Iprobe> : OwnStatus {
 // then carries.
 struct MatchedProbeHook : OwnStatus {
   template <class A>
+  static bool found_nothing(const A& a, int result) {
+    return result == MPI_SUCCESS && *a.flag == 0;
+  }
+  template <class A>
+  static PollMember asked(const A& a, RegionId region) {
+    return asks_for_message(a, remembered_comm<find_comm>(the_recorder, a.comm), region);
+  }
+  template <class A>
   void before(A& a) {
     substitute(a);
   }
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     if constexpr (C::kOn && requires { a.flag; }) {
-      if (result == MPI_SUCCESS && *a.flag == 0) return leave_probed(a, call);
+      if (found_nothing(a, result)) return leave_probed(*this, a, call);
     }
     bool matched = result == MPI_SUCCESS && a.source != MPI_PROC_NULL;
     if constexpr (requires { a.flag; }) matched = matched && *a.flag != 0;
@@ -100,12 +108,6 @@ struct Hook<args::Mprobe> : MatchedProbeHook {};
 template <>
 struct Hook<args::Improbe> : MatchedProbeHook {
   static constexpr bool kPolls = true;
-  bool found_nothing(const args::Improbe& a, int result) const {
-    return result == MPI_SUCCESS && *a.flag == 0;
-  }
-  PollMember asked(const args::Improbe& a, RegionId region) const {
-    return asks_for_message(a, remembered_comm<find_comm>(the_recorder, a.comm), region);
-  }
 };
 
 struct MatchedReceiveHook {

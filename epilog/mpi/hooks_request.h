@@ -202,12 +202,11 @@ KOJAK_INLINED inline void leave_tested(C& call, const Request* request) {
   }
 }
 
-// The same where polls are joined: `what` was asked for.
-template <class C>
-KOJAK_INLINED inline void leave_polled(C& call, const Request* request, const PollMember& what) {
+// The same where polls are joined.
+template <class C, class H, class A>
+KOJAK_INLINED inline void leave_polled(C& call, const Request* request, const H& hook, const A& a) {
   if constexpr (C::kOn) {
-    if (joins_polls() && poll_joins(call, what)) return;
-    leave_tested(call, request);
+    if (!poll_joins(call, hook, a)) leave_tested(call, request);
   }
 }
 
@@ -245,10 +244,10 @@ struct CompleteOneHook : OwnStatus, TestedOne {
     bool done = result == MPI_SUCCESS;
     if constexpr (requires { a.flag; }) done = done && *a.flag != 0;
     if (done) {
-      const PollMember what = idle(a, call);
+      const bool idle = C::kOn && is_idle();
       call.apart([&](C& c) { completed(still(claimed), a.status, *a.request, c); });
       if constexpr (C::kOn) {
-        if (what.kind != PollKind{} && idle_joins(call, what)) return;
+        if (idle && idle_joins(call, *this, a)) return;
         call.leave();
       }
     } else if (result != MPI_SUCCESS) [[unlikely]] {
@@ -256,16 +255,8 @@ struct CompleteOneHook : OwnStatus, TestedOne {
       if constexpr (C::kOn) call.leave();
     } else {
       unclaim_one(claimed);
-      if constexpr (C::kOn) leave_polled(call, still(claimed), asked(a, call.region));
+      leave_polled(call, still(claimed), *this, a);
     }
-  }
-  // What a test that had nothing to ask for counts as, if a series is open.
-  template <class A, class C>
-  PollMember idle(const A& a, const C& call) const {
-    if constexpr (C::kOn && requires { a.flag; }) {
-      if (call.r.polling != nullptr && is_idle()) return asked(a, call.region);
-    }
-    return {};
   }
   template <class A, class C>
   [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
@@ -299,8 +290,8 @@ struct Hook<args::RequestGetStatus> : OwnStatus, TestedOne {
     Request* const request = still(claimed);
     if constexpr (C::kOn) {
       const bool nothing = result == MPI_SUCCESS && *a.flag == 0;
-      if (nothing) return leave_polled(call, request, asked(a, call.region));
-      if (found_nothing(a, result) && idle_joins(call, asked(a, call.region))) return;
+      if (nothing) return leave_polled(call, request, *this, a);
+      if (found_nothing(a, result) && idle_joins(call, *this, a)) return;
     }
     if (result == MPI_SUCCESS && *a.flag != 0 && request != nullptr && request->active &&
         !request->reported) {
@@ -344,13 +335,13 @@ struct ArrayHook {
     return what;
   }
   // The end of the call: `found` nothing, so it only tested; or something. Or it had nothing to ask
-  // for, and counts as `idle` if a series is open.
+  // for: `idle`.
   template <class A, class C>
-  void end(bool found, const A& a, C& call, const PollMember& idle = {}) {
+  void end(bool found, const A& a, C& call, bool idle = false) {
     if constexpr (C::kOn) {
       if (!found) {
-        leave_polled(call, first_pending(), asked(a, call.region));
-      } else if (idle.kind == PollKind{} || !idle_joins(call, idle)) {
+        if (!poll_joins(call, *this, a)) leave_tested(call, first_pending());
+      } else if (!idle || !idle_joins(call, *this, a)) {
         call.leave();
       }
     }
@@ -369,11 +360,9 @@ struct ArrayHook {
     return false;
   }
   template <class A, class C>
-  PollMember idle(const A& a, int result, const C& call) const {
-    if constexpr (C::kOn) {
-      if (call.r.polling != nullptr && found_nothing(a, result)) return asked(a, call.region);
-    }
-    return {};
+  bool is_idle(const A& a, int result, const C& call) const {
+    if constexpr (C::kOn) return call.r.polling != nullptr && found_nothing(a, result);
+    return false;
   }
   // In a call that failed each request's own status tells what became of it.
   template <class C>
@@ -436,10 +425,10 @@ struct CompleteAllHook : ArrayHook {
     bool done = true;
     if constexpr (requires { a.flag; }) done = *a.flag != 0;
     const bool statuses = a.array_of_statuses != MPI_STATUSES_IGNORE;
-    const PollMember nothing_left = idle(a, result, call);
+    const bool idle = is_idle(a, result, call);
     for (int i = 0; done && i < a.count; ++i)
       complete(i, a.array_of_requests, statuses ? &a.array_of_statuses[i] : nullptr, call);
-    end(done, a, call, nothing_left);
+    end(done, a, call, idle);
   }
   template <class A, class C>
   [[gnu::cold, gnu::noinline]] void failed(const A& a, int result, C& call) {
@@ -475,7 +464,7 @@ struct CompleteAnyHook : ArrayHook, OwnStatus {
     if constexpr (requires { a.flag; }) done = *a.flag != 0;
     const bool one = done && *a.index != MPI_UNDEFINED;
     if (one) complete(*a.index, a.array_of_requests, a.status, call);
-    end(done, a, call, one ? PollMember{} : idle(a, result, call));
+    end(done, a, call, !one && is_idle(a, result, call));
   }
   // The error is that of the one whose handle is gone.
   template <class A, class C>

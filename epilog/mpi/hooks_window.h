@@ -263,7 +263,7 @@ struct Hook<args::WinTest> : EndEpochHook<ExposureSide> {
       if (found_nothing(a, result) && joins_polls()) {
         Window* const window = cached_window(the_recorder, a.win);
         if (window != nullptr && !use_in_poll(call, *window)) return call.leave();
-        if (poll_joins(call, asked(a, call.region))) return;
+        if (poll_joins(call, *this, a)) return;
       }
     }
     EndEpochHook<ExposureSide>::after(a, result, call);

@@ -36,18 +36,25 @@ PollMember asks_for_message(const A& a, const Comm* comm, RegionId region) {
   return what;
 }
 
+// Apart, so that the description of what is asked for lies on no other call's stack.
+template <class H, class A>
+[[gnu::noinline]] bool join_asked(Recorder& r, const H& hook, const A& a, RegionId region,
+                                  Ticks enter, Ticks exit) {
+  return join_poll(r, hook.asked(a, region), enter, exit);
+}
 // The poll in hand, which found nothing, becomes part of a series. False: it is to be recorded.
-template <class C>
-KOJAK_INLINED inline bool poll_joins(C& call, const PollMember& what) {
-  if (call.entered || !call.good) return false;
-  if (!join_poll(call.r, what, ticks_of(call.enter), ticks_of(call.exit))) return false;
+template <class C, class H, class A>
+KOJAK_INLINED inline bool poll_joins(C& call, const H& hook, const A& a) {
+  if (!joins_polls() || call.entered || !call.good) return false;
+  if (!join_asked(call.r, hook, a, call.region, ticks_of(call.enter), ticks_of(call.exit)))
+    return false;
   call.p = call.r.cursor;
   return true;
 }
 // There was nothing left to ask for: that begins no series.
-template <class C>
-bool idle_joins(C& call, const PollMember& what) {
-  return call.r.polling != nullptr && poll_joins(call, what);
+template <class C, class H, class A>
+KOJAK_INLINED inline bool idle_joins(C& call, const H& hook, const A& a) {
+  return call.r.polling != nullptr && poll_joins(call, hook, a);
 }
 // What a poll names must be defined in the thread's file. That may take a flush, so it comes before
 // the series.

@@ -27,7 +27,7 @@ struct Polling {
   static constexpr std::size_t kSites = 16;
   PollSite sites[kSites];
   std::uint64_t metrics[2 * Metrics::kMost];  // at the first poll's enter, and the last one's exit
-  // Records that are written. Not on the caller's stack.
+  // Records that are written.
   MpiPollCall call;
   MpiPoll member;
 };
@@ -243,6 +243,32 @@ void go_on(Recorder& r) {
   r.trace->polling->has_parts = r.polls_go_on = true;
 }
 
+// Of a call that polls something came.
+struct Came {
+  Recorder& r;
+  const PollMember& what;
+  bool found;
+  RegionId region;
+  Ticks enter, exit;
+};
+bool settle_here(const Came& came) {
+  Recorder& r = came.r;
+  if (!came.found || !r.polling->series.asked_for(came.what)) {
+    end_here(r, PollEnd::kOtherCall);
+    if (came.found) go_on(r);
+    return false;
+  }
+  Polling& p = take_series(r);
+  const PollReading reading = p.has_reading ? read_slice(p) : PollReading{};
+  if (!p.series.end_slice_at(came.enter, came.exit, reading, poll_scale)) {
+    write_series(r, p, PollEnd::kOtherClass);
+    p.series.turn(poll_scale);
+  }
+  write_series(r, p, PollEnd::kFound, came.region);
+  p.series.close();
+  return true;
+}
+
 // The slice is full.
 void settle_slice(Recorder& r, Ticks exit) {
   Polling& p = *r.polling;
@@ -314,23 +340,10 @@ bool join_poll(Recorder& r, const PollMember& what, Ticks enter, Ticks exit) {
   return true;
 }
 
-// Mostly short, so not on a stack of our own, which would take longer than all else.
 bool settle_polls(Recorder& r, const PollMember& what, bool found, RegionId region, Ticks enter,
                   Ticks exit) {
-  if (!found || !r.polling->series.asked_for(what)) {
-    end_here(r, PollEnd::kOtherCall);
-    if (found) go_on(r);
-    return false;
-  }
-  Polling& p = take_series(r);
-  const PollReading reading = p.has_reading ? read_slice(p) : PollReading{};
-  if (!p.series.end_slice_at(enter, exit, reading, poll_scale)) {
-    write_series(r, p, PollEnd::kOtherClass);
-    p.series.turn(poll_scale);
-  }
-  write_series(r, p, PollEnd::kFound, region);
-  p.series.close();
-  return true;
+  const Came came{r, what, found, region, enter, exit};
+  return on_own_stack([&came] { return settle_here(came); });
 }
 
 void count_find(Recorder& r, RegionId region) {

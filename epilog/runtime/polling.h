@@ -53,7 +53,8 @@ KOJAK_INLINED inline bool ready_to_poll(Recorder& r, unsigned function, const vo
       interrupt_polls(r);
   }
   if (!find_region(r, function, caller, frame, region)) return false;
-  return r.polling != nullptr || has_room(r);
+  return r.polling != nullptr || r.cursor <= r.limit.load(std::memory_order_relaxed) ||
+         make_room(r);
 }
 
 // A pause of the program's, from its begin to its end. It leaves nothing behind that must be
