@@ -40,6 +40,7 @@
 #include "expert/sums/time_profile.h"
 #include "expert/sums/unexplained.h"
 #include "expert/sums/waiting_counters.h"
+#include "expert/waits/poll_stretches.h"
 
 namespace kojak::expert {
 namespace {
@@ -59,6 +60,7 @@ class Analysis : public earl::Sink {
         last_calls_(trace.definitions(), trace.location_count(), trace.pausing_region()),
         samples_(trace.definitions()),
         processors_(trace.location_count()),
+        stretches_(trace.location_count()),
         omp_paths_(trace.location_count()) {
     if (options.root_causes) {
       causes_.emplace(trace.location_count(),
@@ -105,7 +107,8 @@ class Analysis : public earl::Sink {
       return;
     }
     add_value<Pattern>(at, severity.value);
-    const Wait wait = wait_of(metric_index<Pattern>(), at, severity, by, begin.value_or(at.enter));
+    const Wait wait =
+        wait_of(metric_index<Pattern>(), at, severity, by, begin.value_or(at.waits_from()));
     if constexpr (!is_part_of_pattern(Pattern::kMetric)) {
       unexplained_.claim(at, severity);
       if constexpr (!Pattern::kMetric.nobody_awaited) {
@@ -179,6 +182,7 @@ class Analysis : public earl::Sink {
   KOJAK_INLINED void on_call(const earl::Call& call, std::span<const std::uint64_t> counters) {
     profile_.add(call, severities_);
     unexplained_.on_call(call);
+    stretches_.on_call(call);
     if (follows_) [[unlikely]]
       follow_exit(call, counters);
     last_calls_.note_call(call);
@@ -207,7 +211,26 @@ class Analysis : public earl::Sink {
     KOJAK_TELL(on_marked_transfer, rmaid, epoch);
     if (waits_) waits_->on_marked_transfer(origin, rmaid);
   }
+  void on_polled(const earl::OpenCall& call, const earl::PolledSeries& series) {
+    stretches_.on_polled(call, series);
+  }
+  // Calls of a series of polls.
+  void on_polls(const earl::OpenCall& at, std::uint64_t calls) {
+    profile_.add_visits(at, calls);
+    last_calls_.on_polls(at, calls);
+  }
   void on_message_call(const earl::MessageCall& m) {
+    if (m.call->polled) [[unlikely]] {
+      const Call call = from_first_poll(*m.call);
+      message_call({&call, m.received, m.sent});
+      const earl::Message* const late =
+          call.paused ? nullptr : LateSender::deciding(call, m.received);
+      if (late != nullptr) waited_before(call, late->recv_request, late->send_call);
+      return;
+    }
+    message_call(m);
+  }
+  void message_call(const earl::MessageCall& m) {
     // (Of a call that completed several, one message decided how long it waited.)
     begin_operation(Operation::Object::kCommunicator,
                     raw(!m.received.empty() ? m.received.front()->com
@@ -251,11 +274,21 @@ class Analysis : public earl::Sink {
                   .scattered = true,
                   .id = raw(deciding->operation->com),
                   .number = begun_waits_.number(*deciding)};
-    begun_waits_.add_wait(*wait.call, *deciding, *this);
+    if (wait.call->polled) {
+      begun_waits_.add_wait(from_first_poll(*wait.call), *deciding, *this);
+    } else {
+      begun_waits_.add_wait(*wait.call, *deciding, *this);
+    }
     operation_ = current;
   }
   void on_probe(const Call& call, const earl::OpenCall& send) {
     begin_operation(Operation::Object::kNothing, 0);
+    if (call.polled) {
+      const Call polled = from_first_poll(call);
+      KOJAK_TELL(on_probe, polled, send);
+      if (!call.paused) waited_before(polled, absent<RequestId>(), send);
+      return;
+    }
     KOJAK_TELL(on_probe, call, send);
   }
   void on_partitioned(const Call& call, const earl::OpenCall& ready) {
@@ -308,7 +341,14 @@ class Analysis : public earl::Sink {
     if (waits_) waits_->on_exposure_transaction(epoch, EarlyWait::last_completed(epoch));
   }
   void on_passive_step(const earl::PassiveStep& step) {
-    if (waits_) waits_->on_passive_step(step);
+    if (!waits_) return;
+    if (step.call->polled) [[unlikely]] {
+      const Call call = from_first_poll(*step.call);
+      earl::PassiveStep polled = step;
+      polled.call = &call;
+      return waits_->on_passive_step(polled);
+    }
+    waits_->on_passive_step(step);
   }
   void on_quiet(const Call& call, std::uint32_t context) {
     if (waits_) waits_->on_quiet(call, context);
@@ -549,10 +589,31 @@ class Analysis : public earl::Sink {
     return !is_part_of_pattern(Pattern::kMetric) && !Pattern::kMetric.nobody_awaited &&
            !Pattern::kMetric.names_only_waits;
   }
+  // Late Sender in the parts of a stretch before the one that the call ended.
+  void waited_before(const Call& found, RequestId request, const earl::OpenCall& send) {
+    const PollStretches::Parts* const parts = stretches_.before(found);
+    if (parts == nullptr) return;
+    for (const PollStretches::Part& part : *parts) {
+      const std::optional<Seconds> since = part.since(request, found);
+      if (!since) continue;
+      Call call = part.call;
+      call.polled_from = *since;
+      call.enter = call.waits_from();
+      const Seconds waited = LateSender::severity(call, send.enter);
+      if (waited > Seconds{0}) add(LateSender{}, call, waited, enter_of(send));
+    }
+  }
+  // The patterns see a series of polls and its end as a call that begins when what it found was
+  // first asked for.
+  static Call from_first_poll(const Call& call) {
+    Call result = call;
+    result.enter = call.waits_from();
+    return result;
+  }
   // Of several that a call depends on, the patterns name only who decided.
   [[gnu::noinline]] void tell_arrivals(const earl::MessageCall& m) {
-    if (m.received.size() < 2 || m.call->paused || !LateSender::waits(m.call->role()) ||
-        first_one_ends(m.call->role())) {
+    if (m.received.size() < 2 || m.call->paused || !LateSender::waits(*m.call) ||
+        first_one_ends(*m.call)) {
       return;
     }
     for (const earl::Message* message : m.received) {
@@ -862,6 +923,7 @@ class Analysis : public earl::Sink {
   std::vector<std::pair<std::uint32_t, Wait>> deadlocked_;  // of which deadlock
   Samples samples_;
   Processors processors_;
+  PollStretches stretches_;
   OmpPaths omp_paths_;
   std::optional<CauseFinder> causes_;                // if wanted
   std::optional<StretchCounters> stretch_counters_;  // if the trace has counters, too

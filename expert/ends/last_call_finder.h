@@ -47,10 +47,12 @@ class LastCallFinder {
       return;
     }
     if (kind == Kind::kPoll) {
-      if (lately.polls++ == 0) lately.first = call.enter;
+      if (lately.polls == 0) lately.first = call.enter;
+      lately.polls += 1 + lately.joined;
     } else {
       lately.polls = 0;
     }
+    lately.joined = 0;
     lately.asked = lately.tested;
     lately.of_several = call.role() != MpiRole::kTest && call.role() != MpiRole::kRequestGetStatus;
     lately.tested = absent<RequestId>();
@@ -63,6 +65,10 @@ class LastCallFinder {
   void on_process_end(const earl::OpenCall& call, Seconds last, Seconds time);
   void on_enter(const earl::OpenCall& call) { open_calls_.erase(call.index); }
   void on_exit(const earl::Call& call);
+  // Polls that are part of the call that comes next to note_call().
+  void on_polls(const earl::OpenCall& at, std::uint64_t calls) {
+    lately_[at.index].joined += calls;
+  }
   void on_first_sample(const earl::OpenCall& in) { sampled_[in.index].clear(); }
   void on_sample(const earl::OpenCall& in, CallSiteId site, std::uint32_t count) {
     sampled_[in.index][site] += count;
@@ -91,8 +97,9 @@ class LastCallFinder {
   // What a region is to note_call.
   enum class Kind : std::uint8_t { kOther, kLibrary, kPoll, kPause };
   struct Lately {
-    std::uint64_t polls = 0;  // in a row
-    Seconds first, left;      // enter of the first of them; exit of the last call of MPI or SHMEM
+    std::uint64_t polls = 0;   // in a row
+    std::uint64_t joined = 0;  // part of the call that is open
+    Seconds first, left;       // enter of the first of them; exit of the last call of MPI or SHMEM
     std::uint32_t path = kLeftNone;  // of that
     bool paused = false;             // recording was off for a time
     bool seen = false;

@@ -33,6 +33,12 @@ class Profile {
       cell.time.add(time);
     }
   }
+  // Further calls of a call path, whose time is another's.
+  void add_visits(const earl::OpenCall& at, std::uint64_t calls) {
+    const auto call_path = static_cast<CallPathIndex>(raw(at.cnode));
+    if (call_path >= paths_.size() || paths_[call_path].row == nullptr) learn(at);
+    paths_[call_path].row[at.index].visits += static_cast<std::int64_t>(calls);
+  }
   // Moves everything to the store, row by row, so that nothing is held twice. Functions that were
   // entered with a call, as its call path tells, are visited with it.
   void finish(SeverityStore& store, const earl::CallTree& tree);
@@ -47,7 +53,7 @@ class Profile {
     TimeClass time_class = TimeClass::kUser;
     bool by_completion = false;
   };
-  void learn(const earl::Call& call);
+  void learn(const earl::OpenCall& call);
   static MetricIndex metric_of_class(TimeClass c);
 
   const Definitions* definitions_;

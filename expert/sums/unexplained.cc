@@ -45,8 +45,10 @@ void Unexplained::move(CallPathIndex path, LocationIndex location, TimeSum rest,
 }
 
 void Unexplained::claim(const earl::Call& call, Seconds seconds) {
-  if (call.function == nullptr || !concerns(*call.function) || call.exclusive.value <= kLong)
+  if (call.function == nullptr || !concerns(*call.function) || call.joined ||
+      call.exclusive.value <= kLong) {
     return;
+  }
   std::vector<Claimed>& recent = recent_[call.index];
   const auto at = std::find_if(recent.rbegin(), recent.rend(),
                                [&](const Claimed& c) { return c.enter_pos == call.enter_pos; });
