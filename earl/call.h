@@ -80,8 +80,13 @@ struct Call : OpenCall {
   std::uint8_t completed = 0;  // kCompleted... bits: what a Wait*/Test* call completed
   bool incomplete = false;     // the trace ends inside it: exit is the location's last time
   bool paused = false;         // recording was switched off inside it
+  bool joined = false;         // a series of polls is part of it
+  bool polled = false;         // and that series waits
+  Seconds polled_from;         // of such a one: when it first asked for what it found
   Holes holes;                 // see above
 
+  // From when on it can have waited for what it found.
+  Seconds waits_from() const { return polled ? std::max(enter, polled_from) : enter; }
   bool nocheck() const { return (assertion & kAssertNoCheck) != 0; }
   bool noprecede() const { return (assertion & kAssertNoPrecede) != 0; }
 };

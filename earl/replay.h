@@ -129,6 +129,11 @@ struct Sink {
   // The call has asked for the request, or for several of which this is the first, and none was
   // complete.
   void on_request_tested(const OpenCall&, RequestId) {}
+  // The instance is, or ends, this series of polls, of which all is known; before its exit.
+  void on_polled(const OpenCall&, const PolledSeries&) {}
+  // So many calls of that call path and location are part of such an instance, and make no other
+  // events; before on_polled().
+  void on_polls(const OpenCall& /*at*/, std::uint64_t /*calls*/) {}
   // The call has made the communicator.
   void on_comm_created(const OpenCall&, CommId) {}
 

@@ -86,6 +86,7 @@ class Analysis : public earl::Sink {
   }
   KOJAK_INLINED void on_call(const Call& call, Counts counters) {
     KOJAK_TELL_EACH(to_, each_always, on_call, call);
+    finders_.on_every_call(call);
     if (follows_) [[unlikely]]
       follow_exit(call, counters);
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
@@ -145,6 +146,8 @@ class Analysis : public earl::Sink {
   KOJAK_TWO(on_omp_fork)
   KOJAK_TWO(on_open_call)
   KOJAK_TWO(on_partitioned)
+  KOJAK_TWO(on_polled)
+  KOJAK_TWO(on_polls)
   KOJAK_TWO(on_probe)
   KOJAK_TWO(on_quiet)
   KOJAK_TWO(on_request_tested)

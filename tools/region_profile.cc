@@ -70,6 +70,7 @@ class Profiler {
     std::vector<Open> open;
     IdTable<RegionId, Totals> totals;
     double last = 0;
+    std::uint64_t entered = 0;  // polls of its latest series that an ENTER has counted
 
     Totals& of(RegionId region) {
       Totals* known = totals.find(region);
@@ -193,7 +194,14 @@ class Profiler {
         if (puts) put(at, e.lid, e.dlid, raw(e.bytes));
         if (gets) get(at.of(e.rid), rank(e.lid), raw(e.dlid), raw(puts ? e.got : e.bytes));
       }
-      leave(at, end);
+      double left = end;
+      if constexpr (std::is_same_v<R, MpiPollCall>) {
+        at.entered = 1;
+        polls(at, e.rid, raw(e.polls));
+        // What is computed between polls is none of theirs.
+        if (raw(e.judged) == raw(PollClass::kWorks)) left = std::min(end, time + e.called.value);
+      }
+      leave(at, left);
     } else if constexpr (kLeaves<R>) {
       if constexpr (std::is_same_v<R, MpiCollExit> || std::is_same_v<R, CollExit>) {
         move(at, bytes(e.sent, sent64_), bytes(e.recvd, received64_));
@@ -207,6 +215,12 @@ class Profiler {
     return good;
   }
 
+  // Calls that make no events of their own.
+  static void polls(Location& at, RegionId region, std::uint64_t count) {
+    const std::uint64_t entered = std::min(at.entered, count);
+    at.entered -= entered;
+    if (!is_absent(region)) at.of(region).calls += count - entered;
+  }
   // Bytes of the region that the location is in.
   static void move(Location& at, std::uint64_t sent, std::uint64_t received) {
     if (at.open.empty()) return;
@@ -250,6 +264,10 @@ class Profiler {
       const std::uint64_t count = bytes(e.recvd, received64_);
       move(at, 0, count);
       process(rank(e.lid)).received += count;
+    } else if constexpr (std::is_same_v<R, MpiPolled>) {
+      at.entered = (raw(e.flags) & kPollAlone) != 0 ? 1 : 0;
+    } else if constexpr (std::is_same_v<R, MpiPoll>) {
+      polls(at, e.rid, raw(e.count));
     } else if constexpr (std::is_same_v<R, MpiError>) {
       if (at.open.empty() || at.open.back().failed) return;
       at.open.back().failed = true;

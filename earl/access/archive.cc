@@ -76,6 +76,39 @@ std::vector<std::uint64_t> Archive::values(std::uint64_t pos) const {
   return result;
 }
 
+std::uint64_t Archive::pollptr(std::uint64_t pos) const {
+  const std::uint64_t enter = is_enter(type(pos)) ? kNoEvent : index_.enterptr(pos);
+  std::uint64_t polled = kNoEvent;
+  if (enter == kNoEvent) return polled;
+  index_.columns().polls.at(enter, [&](const IntervalColumn::Row& row) {
+    if (row.begin == enter) polled = sequence::PollSeries::polling_of(row).polled;
+  });
+  return polled < pos ? polled : kNoEvent;
+}
+
+std::optional<PolledSeries> Archive::series(std::uint64_t polled) const {
+  EventCursor at = cursor(polled);
+  PolledSeries series;
+  RawRecord record = at.peek_record();
+  if (record.type != static_cast<std::uint8_t>(RecordType::kMpiPolled) ||
+      decode(record, trace_->dialect(), series.polled) != nullptr) {
+    return std::nullopt;
+  }
+  // Its members follow, among events of other locations at the same time.
+  while (!series.whole() && at.skip(1)) {
+    record = at.peek_record();
+    MpiPoll member;
+    if (record.body == nullptr ||
+        event_time(record, trace_->dialect().swapped()) > series.polled.time)
+      break;
+    if (record.type == static_cast<std::uint8_t>(RecordType::kMpiPoll) &&
+        decode(record, trace_->dialect(), member) == nullptr && member.lid == series.polled.lid) {
+      series.members.push_back(member);
+    }
+  }
+  return series;
+}
+
 std::uint64_t Archive::first_at(Seconds time) const {
   std::uint64_t low = 0, high = size();
   while (low < high) {

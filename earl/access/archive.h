@@ -15,10 +15,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "earl/access/event_cursor.h"
 #include "earl/access/event_index.h"
+#include "earl/aspects/polls.h"
 
 namespace kojak::earl {
 
@@ -68,6 +70,10 @@ class Archive {
   KOJAK_EARL_POINTER(writeptr)    // SHMEM_WAIT: the PUT_1TS that ended the waiting
   KOJAK_EARL_POINTER(cnodeptr)    // any event inside a region
 #undef KOJAK_EARL_POINTER
+  // The MPI_POLLED of the call that the event lies in, if it stands before the event.
+  std::uint64_t pollptr(std::uint64_t pos) const;
+  // What a MPI_POLLED and its members tell; nothing of another event.
+  std::optional<PolledSeries> series(std::uint64_t polled) const;
   // The call path of an event; absent outside any region.
   CallPathId call_path(std::uint64_t pos) const {
     return call_path(pos, type(pos));
@@ -104,6 +110,7 @@ class Archive {
   void restore(std::uint64_t pos, sequence::ShmemWaits& to) const;
   void restore(std::uint64_t pos, sequence::SymmetricMemory& to) const;
   void restore(std::uint64_t pos, sequence::ThreadTeams& to) const;
+  void restore(std::uint64_t pos, sequence::PollSeries& to) const;
 
   // ---- time
   // The first event at or after this time; size() if there is none.

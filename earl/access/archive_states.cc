@@ -34,6 +34,7 @@ std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {
   restore(pos, state->shmem_waits);
   restore(pos, state->symmetric);
   restore(pos, state->teams);
+  restore(pos, state->polls);
   return state;
 }
 
@@ -124,6 +125,11 @@ void Archive::restore(std::uint64_t pos, sequence::SymmetricMemory& to) const {
     to.restore((*this)[begin], place == kNoEvent ? 0 : (*this)[place].context);
   }
   to.restore_pointers(placeptr(pos), writeptr(pos));
+}
+
+void Archive::restore(std::uint64_t pos, sequence::PollSeries& to) const {
+  index_.columns().polls.at(
+      pos, [&](const IntervalColumn::Row& row) { to.restore((*this)[row.begin].loc, row); });
 }
 
 void Archive::restore(std::uint64_t pos, sequence::ThreadTeams& to) const {

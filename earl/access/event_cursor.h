@@ -45,6 +45,13 @@ class EventCursor {
     }
     return EventType{};
   }
+  // The record of the next event, for as long as the cursor stays; without a body if there is none.
+  RawRecord peek_record() {
+    if (peek() == EventType{}) return {};
+    const auto length = static_cast<std::uint8_t>(p_[0]);
+    if (static_cast<std::size_t>(end_ - p_) < 2u + length || length < 12) return {};
+    return {static_cast<std::uint8_t>(p_[1]), length, p_ + 2, offset()};
+  }
   // Goes past `n` events.
   bool skip(std::uint64_t n) {
     while (n > 0) {

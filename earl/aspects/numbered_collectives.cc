@@ -131,7 +131,13 @@ const CollectiveInstance* NumberedCollectives::begin(const OpenCall& call, std::
   return settle(i, pos, call.loc) ? &operation : nullptr;
 }
 
-std::uint8_t NumberedCollectives::complete(const OpenCall& call, std::uint64_t pos, RequestId id,
+std::uint8_t NumberedCollectives::kind_of(ProcessId process, RequestId id) const {
+  const std::uint32_t ri = requests_of_[raw(process)].find(raw(id));
+  if (ri == kNone) return 0;
+  return requests_[ri].barrier ? kCompletedBarrier : kCompletedCollective;
+}
+
+std::uint8_t NumberedCollectives::complete(const Call& call, std::uint64_t pos, RequestId id,
                                            std::uint32_t& wait_ref) {
   detail::RequestTable& table = requests_of_[raw(call.process)];
   const std::uint32_t ri = table.find(raw(id));
@@ -151,7 +157,7 @@ std::uint8_t NumberedCollectives::complete(const OpenCall& call, std::uint64_t p
     PendingWait& wait = waits_[wait_ref - 1];
     wait.completed.push_back({request.operation, request.member});  // takes over the reference
     Operation& operation = operations_[request.operation];
-    operation.members[request.member].awaited = is_wait(call.role());
+    operation.members[request.member].awaited = is_wait(call.role()) || call.polled;
     if (incomplete_.find(operation.number) == request.operation) {
       ++wait.open;
       operation.waits.push_back(wait_ref);

@@ -33,10 +33,11 @@ class NumberedCollectives {
   // MPI_COLL_BEGIN. The operation if this was the last member to begin it, else nullptr.
   const CollectiveInstance* begin(const OpenCall& call, std::uint64_t pos, const MpiCollBegin& r,
                                   PeerId root);
+  // What an open request of the process is, likewise; 0 if it is none of these.
+  std::uint8_t kind_of(ProcessId process, RequestId id) const;
   // MPI_REQUEST_COMPLETE of a collective. `wait_ref` belongs to the region instance that it lies in
   // (0 at first). What it was: kCompletedBarrier or kCompletedCollective.
-  std::uint8_t complete(const OpenCall& call, std::uint64_t pos, RequestId id,
-                        std::uint32_t& wait_ref);
+  std::uint8_t complete(const Call& call, std::uint64_t pos, RequestId id, std::uint32_t& wait_ref);
   // The call that `wait_ref` belongs to has been left; f(const CollectiveWait&) as soon as its
   // operations have been begun by all.
   template <class F>

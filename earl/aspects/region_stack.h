@@ -93,7 +93,7 @@ class RegionStack {
     frame.rmaid = absent<RmaId>();
     frame.assertion = 0;
     frame.completed = 0;
-    frame.incomplete = frame.paused = false;
+    frame.incomplete = frame.paused = frame.joined = frame.polled = false;
     frame.keeps_holes = keeps_holes;
     frame.transfer.kind = EpochKind::kNone;
     if (metrics_ != 0) [[unlikely]]

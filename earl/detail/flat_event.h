@@ -35,7 +35,9 @@ struct FlatEvent {
     if constexpr (requires { r.rlid; }) e.peer = r.rlid;
     if constexpr (requires { r.llid; }) e.peer = r.llid;
     if constexpr (requires { r.tlid; }) e.peer = r.tlid;
-    if constexpr (requires { r.plid; }) e.peer = r.plid;
+    if constexpr (requires { r.plid; }) {
+      if (!std::is_same_v<R, MpiPoll> || !is_absent(r.plid)) e.peer = r.plid;
+    }
     if constexpr (requires { r.olid; }) e.peer = r.olid;
     if constexpr (requires { r.glid; }) {
       if (native) e.peer = r.glid;  // classic files do not tell it
@@ -77,6 +79,20 @@ struct FlatEvent {
     } else if constexpr (std::is_same_v<R, MpiError>) {
       e.code = raw(r.error_class);
       e.count[0] = raw(r.code);
+    } else if constexpr (std::is_same_v<R, MpiPolled>) {
+      e.code = raw(r.judged);
+      e.completes = raw(r.end);
+      e.count[0] = raw(r.count);
+      e.count[1] = raw(r.members);
+      e.count[2] = raw(r.flags);
+    } else if constexpr (std::is_same_v<R, MpiPoll>) {
+      e.count[0] = raw(r.count);
+      e.count[1] = raw(r.value);
+      e.count[2] = raw(r.other);
+      e.offset = raw(r.disp);
+    } else if constexpr (std::is_same_v<R, MpiValue>) {
+      e.count[0] = raw(r.value);
+      e.count[1] = raw(r.other);
     } else if constexpr (std::is_same_v<R, MpiOpenCall>) {
       e.count[0] = raw(r.ordinal);
     } else if constexpr (std::is_same_v<R, ShmemWait>) {

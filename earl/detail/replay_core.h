@@ -14,6 +14,7 @@
 #include "earl/aspects/numbered_collectives.h"
 #include "earl/aspects/partitioned.h"
 #include "earl/aspects/passive.h"
+#include "earl/aspects/polls.h"
 #include "earl/aspects/region_stack.h"
 #include "earl/aspects/symmetric_memory.h"
 #include "earl/aspects/window_instances.h"
@@ -69,6 +70,7 @@ struct LocationState {          // a location
   std::uint64_t placed_in = kNoEvent;
   RmaId placed = absent<RmaId>();
   SymmetricPlace symmetric;
+  PolledSeries series;  // of polls, the latest one
 };
 
 struct ReplayCore {

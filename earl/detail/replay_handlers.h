@@ -135,6 +135,7 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     Frame& f = frame(i, pos);
     f.completed |= kCompletedMessage;
+    found_request(i, f, r.reqid);
     core_.messages.send_complete(f, pos, r.reqid, f.message_call);
   }
   void handle(const MpiRequestTested& r, const Attributes&, std::uint64_t pos) {
@@ -154,6 +155,7 @@ class ReplayHandlers {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
     Frame& f = frame(i, pos);
+    found_request(i, f, r.reqid);
     f.completed |= r.kind == kDoneCollective
                        ? core_.numbered.complete(f, pos, r.reqid, f.begun_wait)
                    : r.kind == kDoneIo          ? kCompletedIo
@@ -174,6 +176,9 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     const ProcessId source = core_.process_of(r.slid);
     if (is_absent(source)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+    Frame& f = frame(i, pos);
+    if (f.role() == MpiRole::kIprobe && !f.polled) return;  // it has not waited
+    found_probed(i, f, r.slid, r.cid, r.tag);
     found_message(i, pos, source, r.cid, r.tag, false);
   }
 
@@ -189,6 +194,10 @@ class ReplayHandlers {
     frame(i, pos).completed |= kCompletedMessage;
     act(i, pos, Action::Kind::kPartEnd, {}, {}, false).request = r.reqid;
   }
+
+  // ---- polls
+  void handle(MpiPolled r, const Attributes&, std::uint64_t pos);
+  void handle(MpiPoll r, const Attributes&, std::uint64_t pos);
 
   // ---- what is computed, and communicators
   void handle(const Sample& r, const Attributes&, std::uint64_t pos) {
@@ -306,7 +315,9 @@ class ReplayHandlers {
   void handle(const MpiRmaComplete& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
-    frame(i, pos).completed |= kCompletedRma;
+    Frame& f = frame(i, pos);
+    f.completed |= kCompletedRma;
+    found_request(i, f, static_cast<RequestId>(raw(r.rmaid)));
     act(i, pos, Action::Kind::kRequestComplete, r.wid, absent<ProcessId>(), false).rmaid = r.rmaid;
   }
 
@@ -521,6 +532,18 @@ class ReplayHandlers {
   void coll_exit(const R& r, const Attributes& a, std::uint64_t pos);
   void window_collective(Frame& f, WindowId window);
 
+  void tell_series(std::uint32_t i, std::uint64_t pos);
+  // The call has found the request complete.
+  KOJAK_INLINED void found_request(std::uint32_t i, Frame& f, RequestId request) {
+    if (!f.polled) [[likely]]
+      return;
+    f.polled_from = core_.places[i].series.first_for(request).value_or(f.polled_from);
+  }
+  void found_probed(std::uint32_t i, Frame& f, PeerId source, CommId com, Tag tag) {
+    if (!f.polled) return;
+    const std::optional<Seconds> first = core_.places[i].series.first_for(source, com, tag);
+    f.polled_from = first.value_or(f.polled_from);
+  }
   Action& act(std::uint32_t i, std::uint64_t pos, Action::Kind kind, WindowId window,
               ProcessId target, bool flag) {
     ++frame(i, pos).actions;

@@ -52,6 +52,62 @@ void ReplayHandlers<S>::symmetric_lock(const R& r, std::uint64_t pos, bool acqui
 }
 
 template <class S>
+void ReplayHandlers<S>::handle(MpiPolled r, const Attributes&, std::uint64_t pos) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  keep_within_bounds(r.begin);
+  Frame& f = frame(i, pos);
+  PolledSeries& series = core_.places[i].series;
+  series.begin(r);
+  f.joined = true;
+  f.polled = series.waits();
+  f.polled_from = r.begin;
+  if (series.whole()) tell_series(i, pos);
+}
+
+template <class S>
+void ReplayHandlers<S>::handle(MpiPoll r, const Attributes&, std::uint64_t pos) {
+  const std::uint32_t i = locate(r.lid, r.time, pos);
+  if (i == kAbsent) return;
+  PolledSeries& series = core_.places[i].series;
+  if (series.whole()) return;  // of a damaged trace: it belongs to none
+  keep_within_bounds(r.first_enter);
+  keep_within_bounds(r.last_enter);
+  series.members.push_back(r);
+  if (series.whole()) tell_series(i, pos);
+}
+
+// All of the series is known that the innermost call is, or ends.
+template <class S>
+void ReplayHandlers<S>::tell_series(std::uint32_t i, std::uint64_t pos) {
+  Frame& f = frame(i, pos);
+  const PolledSeries& series = core_.places[i].series;
+  f.polled_from = series.first_at(f.region, f.csite);
+  const CallPathId around = core_.stack.depth(i) > 1 ? (&f)[-1].cnode : absent<CallPathId>();
+  // The instance itself is one visit: that of the call that found something, or of the first poll.
+  std::uint64_t counted = series.alone() ? 1 : 0;
+  for (const MpiPoll& m : series.members) {
+    OpenCall at = f;
+    const RegionInfo* const region = is_absent(m.rid) ? nullptr : core_.region(m.rid);
+    if (region != nullptr && region->known) {
+      at.cnode = core_.tree.enter(around, m.rid, m.csid, pos);
+      at.region = m.rid;
+      at.csite = m.csid;
+      at.function = region->function;
+    }
+    const std::uint64_t polls = raw(m.count) - std::min(raw(m.count), counted);
+    counted -= std::min(raw(m.count), counted);
+    if (polls != 0) sink_.on_polls(static_cast<const OpenCall&>(at), polls);
+    if (raw(m.kind) != raw(PollKind::kRequest) || is_absent(m.reqid)) continue;
+    if (is_absent(m.wid)) sink_.on_request_tested(static_cast<const OpenCall&>(at), m.reqid);
+    if (&m == &series.members.front() && series.alone()) {
+      f.completed |= is_absent(m.wid) ? core_.numbered.kind_of(f.process, m.reqid) : kCompletedRma;
+    }
+  }
+  sink_.on_polled(static_cast<const OpenCall&>(f), series);
+}
+
+template <class S>
 void ReplayHandlers<S>::handle(const MpiSend& r, const Attributes& a, std::uint64_t pos) {
   const std::uint32_t i = locate(r.lid, r.time, pos);
   if (i == kAbsent) return;
@@ -76,6 +132,7 @@ void ReplayHandlers<S>::handle(const MpiRecv& r, const Attributes& a, std::uint6
   if (i == kAbsent) return;
   Frame& f = frame(i, pos);
   f.completed |= kCompletedMessage;
+  found_request(i, f, a.request);
   const ProcessId source = core_.process_of(r.slid);
   if (is_absent(source)) {
     core_.messages.forget(process(i), a.request);
@@ -329,7 +386,9 @@ void ReplayHandlers<S>::handle(const MpiRecvRequest& r, const Attributes&, std::
   }
   Frame& f = frame(i, pos);
   core_.messages.post(f, pos, r.reqid, source, r.cid, r.tag);
-  if (f.role() == MpiRole::kMprobe && !is_absent(source) && !is_absent(r.tag)) {
+  const bool found = f.role() == MpiRole::kMprobe || (f.role() == MpiRole::kImprobe && f.polled);
+  if (found && !is_absent(source) && !is_absent(r.tag)) {
+    found_probed(i, f, r.slid, r.cid, r.tag);
     found_message(i, pos, source, r.cid, r.tag, true);
   }
 }

@@ -56,8 +56,10 @@ class Copier {
     settle_get();
     // What ends behind the cut, or never.
     const Seconds end{past_ ? cut_.to : last_};
-    timelines_.for_each(
-        [&](LocationId lid, const Timeline&) { timelines_.find(lid)->close(end, out_); });
+    timelines_.for_each([&](LocationId lid, const Timeline& t) {
+      if (past_) end_series(t, end);
+      timelines_.find(lid)->close(end, out_);
+    });
     result_.events = out_.events();
     result_.added = out_.added();
     return result_;
@@ -436,6 +438,10 @@ class Copier {
         put_held(before_);
         return out_.replace(as_far_as_kept(r));
       }
+    } else if constexpr (std::is_same_v<R, MpiPolled> || std::is_same_v<R, MpiPoll>) {
+      if (!keep) return;
+      put_held(before_);
+      return out_.replace(within_cut(r));
     } else if constexpr (std::is_same_v<R, ShmemWait>) {
       keep = keep && !call_cut(*here_);
     } else if constexpr (std::is_same_v<R, MpiAssert>) {
@@ -464,6 +470,47 @@ class Copier {
     put_held(before_);
     out_.replace(r);
     return false;
+  }
+  // A series of polls that goes on behind the cut: all that was counted is told there.
+  void end_series(const Timeline& t, Seconds end) {
+    if (t.idle() || !t.on()) return;
+    const earl::PolledSeries* const series = in_.severed.series(t.open(t.depth() - 1).pos);
+    if (series == nullptr) return;
+    std::vector<MpiPoll> members;
+    for (MpiPoll member : series->members) {
+      if (end < member.first_enter) continue;
+      member.time = end;
+      member.count = Count64{0};
+      member.last_enter = std::min(member.last_enter, end);
+      members.push_back(within_cut(member));
+    }
+    const MpiPolled& whole = series->polled;
+    MpiPolled part{};
+    part.lid = whole.lid;
+    part.time = end;
+    part.begin = whole.begin;
+    part.ran = kUnknown64;
+    part.judged = whole.judged;
+    part.end = static_cast<Byte>(PollEnd::kCut);
+    part.flags = static_cast<Flags>((raw(whole.flags) & kPollGoesOn) | kPollAlone);
+    part.members = static_cast<Byte>(members.size());
+    out_.put(within_cut(part));
+    for (const MpiPoll& member : members) out_.put(member);
+  }
+  // What of a series of polls lies before the cut counts with what lies in it, where its end is.
+  MpiPolled within_cut(MpiPolled r) const {
+    if (r.begin.value < cut_.from) {
+      r.begin = Seconds{cut_.from};
+      r.flags = static_cast<Flags>(raw(r.flags) | kPollBegunBefore);
+    }
+    return r;
+  }
+  MpiPoll within_cut(MpiPoll r) const {
+    r.first_enter = Seconds{std::max(r.first_enter.value, cut_.from)};
+    r.last_enter = Seconds{std::max(r.last_enter.value, cut_.from)};
+    if (!is_absent(r.plid) && !kept(r.plid)) r.plid = absent<PeerId>();
+    if (!is_absent(r.tlid) && !kept(r.tlid)) r.tlid = absent<PeerId>();
+    return r;
   }
   // Who grants a lock may not be there.
   template <class R>
@@ -516,7 +563,7 @@ class Copier {
       if (begun_ && here_ != nullptr && started(raw(here_->process()), r.rmaid)) put(record);
     } else if constexpr (std::is_same_v<R, ShmemPlace>) {
       if (shown() && kept(r.dlid) && !call_cut(*here_)) put(record);
-    } else if constexpr (std::is_same_v<R, MpiRmaComplete>) {
+    } else if constexpr (std::is_same_v<R, MpiRmaComplete> || std::is_same_v<R, MpiValue>) {
       if (shown() && started(raw(here_->process()), r.rmaid)) put(record);
     }
     // The remaining ones belong into local traces only.

@@ -26,6 +26,11 @@ class Finder : public earl::Sink {
     if (progress_ && (++calls_ & 0xFFFF) == 0) progress_(call.exit_pos);
   }
 
+  void on_polled(const earl::OpenCall& call, const earl::PolledSeries& series) {
+    const Seconds to{selection_.cut().to};
+    if (call.enter <= to && to < series.polled.time) severed.add_series(call.enter_pos, series);
+  }
+
   // ---- messages: both events stay, or none
   void on_send(const earl::SendEvent& e) { unpaired_.insert({e.pos, place(*e.call, e.time)}); }
   void on_receive(const earl::RecvEvent& e) {

@@ -13,8 +13,10 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
+#include "earl/aspects/polls.h"
 #include "earl/filter/selection.h"
 #include "earl/trace.h"
 
@@ -39,6 +41,14 @@ class Severed {
   bool carries_request(ProcessId process, RequestId request) const;
   // A receive that was posted, but whose message is not in the cut.
   bool has_request(ProcessId process, RequestId request) const;
+  // A series of polls that goes on behind the cut, by the ENTER of its instance.
+  void add_series(std::uint64_t enter_pos, const earl::PolledSeries& series) {
+    series_.emplace(enter_pos, series);
+  }
+  const earl::PolledSeries* series(std::uint64_t enter_pos) const {
+    const auto found = series_.find(enter_pos);
+    return found == series_.end() ? nullptr : &found->second;
+  }
   std::size_t size() const { return positions_.size(); }
 
  private:
@@ -46,6 +56,7 @@ class Severed {
     return std::uint64_t{raw(process)} << 32 | raw(request);
   }
   std::vector<std::uint64_t> positions_, requests_, carried_;
+  std::map<std::uint64_t, earl::PolledSeries> series_;
   Seconds end_{-HUGE_VAL};
 };
 

@@ -13,6 +13,7 @@
 #include "earl/index/epochs.h"
 #include "earl/index/locks.h"
 #include "earl/index/message_queues.h"
+#include "earl/index/poll_series.h"
 #include "earl/index/region_stacks.h"
 #include "earl/index/shmem_waits.h"
 #include "earl/index/state_columns.h"
@@ -31,6 +32,7 @@ struct State {
     paths.apply(e);
     symmetric.apply(e);
     shmem_waits.apply(e);
+    polls.apply(e);
     // To the others a call's beginning or end says only that the event before is past.
     const bool plain =
         e.type == EventType::kExit || (e.type == EventType::kEnter && e.reg != pausing_region_);
@@ -64,6 +66,7 @@ struct State {
     window_locks.record(&columns.window_locks);
     thread_locks.record(&columns.thread_locks);
     shmem_waits.record(&columns.shmem_waits);
+    polls.record(&columns.polls);
     symmetric.record(&columns.symmetric);
     teams.record(&columns.teams);
   }
@@ -99,6 +102,7 @@ struct State {
   ShmemWaits shmem_waits;
   ThreadTeams teams;
   SymmetricMemory symmetric;
+  PollSeries polls;
 
  private:
   State(const Trace& trace, MessageQueues queues)
@@ -117,6 +121,7 @@ struct State {
         shmem_waits(trace),
         teams(trace),
         symmetric(trace),
+        polls(trace),
         pausing_region_(trace.pausing_region()) {}
   RegionId pausing_region_;
   bool plain_ = false;  // the latest event was such a one

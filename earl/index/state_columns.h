@@ -30,6 +30,7 @@ struct StateColumns {
     f(self.shmem_waits);
     f(self.symmetric);
     f(self.teams);
+    f(self.polls);
   }
 
   std::vector<IntervalColumn> calls;  // by location
@@ -42,6 +43,7 @@ struct StateColumns {
   IntervalColumn epochs{IntervalColumn::Contents::kSome};
   IntervalColumn window_locks{IntervalColumn::Contents::kSome};
   IntervalColumn shmem_waits{IntervalColumn::Contents::kSome};
+  IntervalColumn polls{IntervalColumn::Contents::kSome};
 };
 
 }  // namespace kojak::earl

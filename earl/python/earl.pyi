@@ -129,6 +129,8 @@ class Event:
     forkptr: Optional["Event"]
     placeptr: Optional["Event"]
     writeptr: Optional["Event"]
+    pollptr: Optional["Event"]
+    series: Optional["Polled"]
     context: Optional[int]
     offset: Optional[int]
     cnodeptr: Optional["Event"]
@@ -194,6 +196,46 @@ class ShmemWait:
     lock: Optional[int]
     variables: List[AwaitedVariable]
 
+class Poll:
+    kind: str
+    region: str
+    call_site: Optional[int]
+    count: int
+    first_enter: float
+    last_enter: float
+    request: Optional[int]
+    requests: int
+    source: Optional[int]
+    communicator: Optional[int]
+    tag: Optional[int]
+    window: Optional[int]
+    target: Optional[int]
+    displacement: Optional[int]
+    bytes: int
+    value: int
+
+class Polled:
+    count: int
+    begin: float
+    time: float
+    called: float
+    paused: float
+    asleep: float
+    rest: float
+    least: float
+    ran: Optional[int]
+    switches: int
+    judged: str
+    end: str
+    goes_on: bool
+    members: List[Poll]
+
+class Polling:
+    event: Optional[Event]
+    since: Optional[Event]
+    judged: str
+    members: List[Poll]
+
 class State:
     messages: List[Event]
     shmem_waits: List[ShmemWait]
@@ -203,6 +245,7 @@ class State:
     finished_epochs: List[Epoch]
     def stack(self, location: int) -> List[Event]: ...
     def visits(self, path: int, location: int) -> int: ...
+    def polling(self, location: int) -> Optional[Polling]: ...
     def message_queue(self, communicator: int, source: int, destination: int,
                       tag: int) -> List[Event]: ...
     def transfers(self, location: int) -> List[Event]: ...

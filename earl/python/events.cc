@@ -171,6 +171,7 @@ void add_events(py::module_& m) {
                             "An event. Attributes that its type does not have are None (numbers\n"
                             "of bytes: 0); pointers lead to earlier events, or are None.");
   add_attributes(event);
+  add_polls(m, event);
   event
       .def_property_readonly(
           "pos", [](const PyEvent& e) { return e.event.pos; },

@@ -65,7 +65,7 @@ class PyState {
                   sequence::CollectiveInstances<sequence::ShmemExit>,
                   sequence::CollectiveInstances<sequence::OmpExit>, sequence::Epochs,
                   sequence::WindowLocks, sequence::ThreadLocks, sequence::ShmemWaits,
-                  sequence::SymmetricMemory, sequence::ThreadTeams>
+                  sequence::PollSeries, sequence::SymmetricMemory, sequence::ThreadTeams>
       aspects_;
 };
 struct PyInstance {
@@ -94,6 +94,8 @@ void add_events(py::module_& m);
 void add_epochs(py::module_& m);
 void add_states(py::module_& m);
 void add_shmem(py::module_& m, py::class_<PyState>& state);
+void add_polls(py::module_& m, py::class_<PyEvent>& event);
+void add_polling(py::module_& m, py::class_<PyState>& state);
 void add_passes(py::module_& m, py::class_<Archive, std::shared_ptr<Archive>>& trace);
 void add_trace(py::module_& m);
 

@@ -281,6 +281,7 @@ void add_states(py::module_& m) {
   });
   add_epoch_queries(state);
   add_shmem(m, state);
+  add_polling(m, state);
 }
 
 }  // namespace kojak::earl::python

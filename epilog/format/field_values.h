@@ -64,7 +64,7 @@ enum class PollKind : std::uint8_t {
   kSync,
   kShmem
 };
-inline constexpr std::uint8_t kPollGoesOn = 1, kPollBegunBefore = 2;
+inline constexpr std::uint8_t kPollGoesOn = 1, kPollBegunBefore = 2, kPollAlone = 4;
 // "Unknown", "none" in a u8 of these.
 inline constexpr Count64 kUnknown64{~std::uint64_t{0}};
 

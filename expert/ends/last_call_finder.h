@@ -57,6 +57,10 @@ class LastCallFinder {
   }
   // What counts only at the end, when it is known that some location has left a note.
   void on_collective(const earl::CollectiveInstance& instance);
+  // Polls that are part of the call that is open.
+  void on_polls(const earl::OpenCall& at, std::uint64_t calls) {
+    lately_[at.index].joined += calls;
+  }
   void on_collective_unbegun(const earl::CollectiveInstance& instance);
   void on_window_collective(const earl::WindowInstance& instance);
   void on_access_transaction(const earl::AccessEpoch& epoch);
@@ -82,10 +86,12 @@ class LastCallFinder {
       return;
     }
     if (kind == Kind::kPoll) {
-      if (lately.polls++ == 0) lately.first = call.enter;
+      if (lately.polls == 0) lately.first = call.enter;
+      lately.polls += 1 + lately.joined;
     } else {
       lately.polls = 0;
     }
+    lately.joined = 0;
     lately.asked = lately.tested;
     lately.of_several = call.role() != MpiRole::kTest && call.role() != MpiRole::kRequestGetStatus;
     lately.tested = absent<RequestId>();
@@ -100,8 +106,9 @@ class LastCallFinder {
   // What a region is to note_call.
   enum class Kind : std::uint8_t { kOther, kLibrary, kPoll, kPause };
   struct Lately {
-    std::uint64_t polls = 0;  // in a row
-    Seconds first, left;      // enter of the first of them; exit of the last call of MPI or SHMEM
+    std::uint64_t polls = 0;   // in a row
+    std::uint64_t joined = 0;  // part of the call that is open
+    Seconds first, left;       // enter of the first of them; exit of the last call of MPI or SHMEM
     std::uint32_t path = kLeftNone;  // of that
     bool paused = false;             // recording was off for a time
     bool seen = false;

@@ -18,8 +18,8 @@ class Arrivals {
  public:
   template <class Out>
   void on_message_call(const earl::MessageCall& m, Out& out) const {
-    if (m.received.size() < 2 || m.call->paused || !LateSender::waits(m.call->role()) ||
-        first_one_ends(m.call->role())) {
+    if (m.received.size() < 2 || m.call->paused || !LateSender::waits(*m.call) ||
+        first_one_ends(*m.call)) {
       return;
     }
     for (const earl::Message* message : m.received) {

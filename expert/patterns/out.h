@@ -36,7 +36,7 @@ class Out final : public WaitStream {
       return;
     }
     Wait found = wait_of_call(metric_index<Pattern>(), at);
-    found.begin = std::max(begin.value_or(at.enter), at.enter);
+    found.begin = std::max(begin.value_or(at.waits_from()), at.enter);
     found.end = by.known() ? std::min(by.time, at.exit) : at.exit;
     found.waiting = severity;
     found.ended_by = by;

@@ -14,6 +14,7 @@
 #include "expert/patterns/mpi/begun_waits.h"
 #include "expert/patterns/openmp/waits.h"
 #include "expert/patterns/rma/passive/waits.h"
+#include "expert/waits/poll_stretches.h"
 
 namespace kojak::expert {
 
@@ -22,7 +23,9 @@ template <class Out>
 class WaitFinders {
  public:
   WaitFinders(const earl::Trace& trace, Out& out)
-      : out_(out), asked_for_arrivals_(out.asks_for_arrivals()) {
+      : out_(out),
+        asked_for_arrivals_(out.asks_for_arrivals()),
+        stretches_(trace.location_count()) {
     if (RmaWaits::concerns(trace.definitions())) {
       hides_progress_ = SwitchedOff(trace.definitions()).hides_progress();
       rma_.emplace(trace, !hides_progress_, out);
@@ -44,6 +47,11 @@ class WaitFinders {
   void on_enter(const earl::OpenCall& call) {
     if (rma_) rma_->on_enter(call);
     if (omp_) omp_->on_enter(call);
+  }
+  // Also where they need no others.
+  KOJAK_INLINED void on_every_call(const Call& call) { stretches_.on_call(call); }
+  void on_polled(const earl::OpenCall& call, const earl::PolledSeries& series) {
+    stretches_.on_polled(call, series);
   }
   void on_call(const Call& call) {
     if (rma_) rma_->on_call(call);
@@ -67,6 +75,15 @@ class WaitFinders {
     if (rma_) rma_->on_marked_transfer(origin, rmaid);
   }
   void on_message_call(const earl::MessageCall& m) {
+    if (!m.call->polled) [[likely]]
+      return message_call(m);
+    const Call call = from_first_poll(*m.call);
+    message_call({&call, m.received, m.sent});
+    const earl::Message* const late =
+        call.paused ? nullptr : LateSender::deciding(call, m.received);
+    if (late != nullptr) waited_before(call, late->recv_request, late->send_call);
+  }
+  void message_call(const earl::MessageCall& m) {
     // (Of a call that completed several, one message decided how long it waited.)
     out_.begin_operation(Operation::Object::kCommunicator,
                          raw(!m.received.empty() ? m.received.front()->com
@@ -93,11 +110,17 @@ class WaitFinders {
     begun_waits_.on_begun(view_, out_.operation().number);
   }
   void on_collective_wait(const earl::CollectiveWait& wait) {
-    begun_waits_.on_collective_wait(wait, out_);
+    if (!wait.call->polled) return begun_waits_.on_collective_wait(wait, out_);
+    const Call call = from_first_poll(*wait.call);
+    earl::CollectiveWait polled = wait;
+    polled.call = &call;
+    begun_waits_.on_collective_wait(polled, out_);
   }
   void on_probe(const Call& call, const earl::OpenCall& send) {
     out_.begin_operation(Operation::Object::kNothing, 0);
-    KOJAK_TELL_PATTERNS(on_probe, call, send);
+    const Call asked = from_first_poll(call);
+    KOJAK_TELL_PATTERNS(on_probe, asked, send);
+    if (call.polled && !call.paused) waited_before(asked, absent<RequestId>(), send);
   }
   void on_partitioned(const Call& call, const earl::OpenCall& ready) {
     out_.begin_operation(Operation::Object::kNothing, 0);
@@ -136,7 +159,12 @@ class WaitFinders {
     if (rma_) rma_->on_exposure_transaction(epoch, EarlyWait::last_completed(epoch));
   }
   void on_passive_step(const earl::PassiveStep& step) {
-    if (rma_) rma_->on_passive_step(step);
+    if (!rma_) return;
+    if (!step.call->polled) return rma_->on_passive_step(step);
+    const Call call = from_first_poll(*step.call);
+    earl::PassiveStep polled = step;
+    polled.call = &call;
+    rma_->on_passive_step(polled);
   }
   void on_quiet(const Call& call, std::uint32_t context) {
     if (rma_) rma_->on_quiet(call, context);
@@ -177,6 +205,28 @@ class WaitFinders {
   }
 
  private:
+  // The patterns see a series of polls and its end as a call that begins when what it found was
+  // first asked for.
+  static Call from_first_poll(const Call& call) {
+    Call result = call;
+    result.enter = call.waits_from();
+    return result;
+  }
+  // Late Sender in the parts of a stretch before the one that the call ended.
+  void waited_before(const Call& found, RequestId request, const earl::OpenCall& send) {
+    const PollStretches::Parts* const parts = stretches_.before(found);
+    if (parts == nullptr) return;
+    for (const PollStretches::Part& part : *parts) {
+      const std::optional<Seconds> since = part.since(request, found);
+      if (!since) continue;
+      Call call = part.call;
+      call.polled_from = *since;
+      call.enter = call.waits_from();
+      const Seconds waited = LateSender::severity(call, send.enter);
+      if (waited > Seconds{0}) out_.add(LateSender{}, call, waited, enter_of(send));
+    }
+  }
+
   Out& out_;
   const bool asked_for_arrivals_;  // see Out
   bool hides_progress_ = false;    // Wait for Progress is not to be had
@@ -184,6 +234,7 @@ class WaitFinders {
   CollectiveView view_;
   Arrivals arrivals_;
   BegunWaits begun_waits_;
+  PollStretches stretches_;
   std::optional<RmaWaits> rma_;       // only where the trace has such epochs
   std::optional<OmpWaits<Out>> omp_;  // only where it has OpenMP constructs
 };

@@ -209,7 +209,7 @@ bool SendModes::misarranged(const earl::Message& message) const {
 void SendModes::late_sends(const earl::MessageCall& m) {
   const MpiRole role = m.call->role();
   if (is_wait(role)) return;
-  const earl::Message* message = LateSender::deciding(role, m.received);
+  const earl::Message* message = LateSender::deciding(*m.call, m.received);
   if (message == nullptr) return;
   const Seconds waited = LateSender::severity(*m.call, message->send_call.enter);
   add(late(mode_of(message->send_call.role())), *m.call, waited);

@@ -9,7 +9,7 @@ MetricIndex TimeProfile::metric_of_class(TimeClass c) {
   return metric_of(c);
 }
 
-void TimeProfile::learn(const earl::Call& call) {
+void TimeProfile::learn(const earl::OpenCall& call) {
   const auto call_path = static_cast<CallPathIndex>(raw(call.cnode));
   if (call_path >= paths_.size()) paths_.resize(call_path + 1);
   Path& path = paths_[call_path];

@@ -36,6 +36,12 @@ class TimeProfile {
       cell.time.add(time);
     }
   }
+  // Further calls of a call path, whose time is another's: those of a series of polls.
+  void on_polls(const earl::OpenCall& at, std::uint64_t calls) {
+    const auto call_path = static_cast<CallPathIndex>(raw(at.cnode));
+    if (call_path >= paths_.size() || paths_[call_path].row == nullptr) learn(at);
+    paths_[call_path].row[at.index].visits += static_cast<std::int64_t>(calls);
+  }
   // Moves everything to the severities, row by row, so that nothing is held twice. Functions that
   // were entered with a call, as its call path tells, are visited with it.
   void finish(const earl::CallTree& tree);
@@ -50,7 +56,7 @@ class TimeProfile {
     TimeClass time_class = TimeClass::kUser;
     bool by_completion = false;
   };
-  void learn(const earl::Call& call);
+  void learn(const earl::OpenCall& call);
   static MetricIndex metric_of_class(TimeClass c);
 
   const Definitions* definitions_;

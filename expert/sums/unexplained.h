@@ -10,7 +10,8 @@
 // calls of each location that waited are kept until others follow.
 //
 // Memory: steps x functions, and a few steps for each call path and location with long calls.
-// Start-up (MPI_Init) is left out: what it waits for lies before the trace.
+// Start-up (MPI_Init) is left out: what it waits for lies before the trace. So are series of polls:
+// they are as long as what they look for takes.
 #pragma once
 
 #include <array>
@@ -33,7 +34,7 @@ class Unexplained {
 
   // Every region instance, at its exit.
   KOJAK_INLINED void on_call(const earl::Call& call) {
-    if (call.function == nullptr || !concerns(*call.function)) return;
+    if (call.function == nullptr || !concerns(*call.function) || call.joined) return;
     if (call.function != last_function_) [[unlikely]] {
       last_function_ = call.function;
       last_histogram_ = &histograms_[call.function];

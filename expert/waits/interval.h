@@ -9,6 +9,7 @@
 #include <span>
 
 #include "earl/call.h"
+#include "epilog/format/mpi_roles.h"
 #include "expert/waits/wait.h"
 
 namespace kojak::expert {
@@ -16,6 +17,14 @@ namespace kojak::expert {
 using earl::Call;
 using earl::Interval;
 using earl::overlap;
+
+// Whether the first of several requests that is complete ends the call: of those that wait, and of
+// a series of tests that ends with one.
+inline bool first_one_ends(const Call& c) {
+  const MpiRole role = c.role();
+  return kojak::first_one_ends(role) ||
+         (c.polled && (role == MpiRole::kTestany || role == MpiRole::kTestsome));
+}
 
 // Something that may have blocked a call, how far its location's clock and the caller's may be
 // apart, and the call that it was.

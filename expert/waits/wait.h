@@ -82,7 +82,9 @@ struct Wait {
   LocationIndex location = 0;
   Seconds enter, exit;  // of the waiting call
   std::uint64_t enter_pos = 0, exit_pos = 0;
-  Seconds exclusive;  // of the call, where known is kAtOnce: without what nests in it
+  // Of the call, where known is kAtOnce: without what nests in it. 0 of a series of polls, which is
+  // as long as what it looks for takes.
+  Seconds exclusive;
   // The waiting lies within these times; it is less where other regions nest in the call.
   Seconds begin, end;
   Seconds waiting;
@@ -111,7 +113,7 @@ inline Wait wait_of_call(MetricIndex metric, const earl::Call& at) {
           .exit = at.exit,
           .enter_pos = at.enter_pos,
           .exit_pos = at.exit_pos,
-          .exclusive = at.exclusive};
+          .exclusive = at.joined ? Seconds{0} : at.exclusive};
 }
 
 // The waits of a call that waited `severity` in all, for each of these parts. What is left, for

@@ -71,6 +71,7 @@ class PollWriter {
     polled.judged =
         Byte{static_cast<std::uint8_t>(series.waits ? PollClass::kWaits : PollClass::kWorks)};
     polled.members = Byte{static_cast<std::uint8_t>(1 + series.members.size())};
+    if (!series.joined) polled.flags = Flags(raw(polled.flags) | kPollAlone);
     note_goes_on(s, polled, raw(call.judged) == raw(PollClass::kEven));
     put(s, polled);
     put(s, MpiPoll{polled.lid, polled.time, call.kind, call.rid, absent<CallSiteId>(), call.polls,

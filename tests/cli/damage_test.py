@@ -97,7 +97,7 @@ class Damage(CommandTest):
     def test_something_behind_the_end(self):
         last = CLASSIC[ends_of_events(CLASSIC)[-2]:]
         for junk, words in ((last * 2, f"the trace has {EVENTS} events, but 2 more stand behind them"),
-                            (record(199, b"?"), f"the trace has {EVENTS} events, but 1 more stand behind them"),
+                            (record(216, b"?"), f"the trace has {EVENTS} events, but 1 more stand behind them"),
                             (b"\0" * 8, "definitions stand behind the last one"),
                             (record(60, b"\x07\x07"), "an attribute of no event stands at the end"),
                             (b"this is no record at all" * 9, "the file ends inside a record")):

@@ -72,7 +72,7 @@ class ActiveTarget:
                 continue
             latest = max(time for time, _ in transfers)
             pair_ends = [a.closing.enter for time, a in transfers if time == latest and a.closing is not None]
-            after = intersection(exclusive, [(max(wait.enter, latest), float("inf"))])
+            after = intersection(exclusive, [(max(wait.since, latest), float("inf"))])
             severities.add("mpi_rma_latecomplete", wait, length(intersection(after, early)))
             if pair_ends:
                 pair = until(wait, max(pair_ends))

@@ -1,14 +1,17 @@
 """The whole analysis of one trace: metric -> {(call path, location): severity}."""
-from independent import active, base, begun, collectives, messages, omp, partitioned, passive, shmem, unexplained
+from independent import active, base, begun, collectives, messages, omp, partitioned, passive, polls, shmem, \
+    unexplained
 from independent import epochs as epoch_module
 
 
 def analyse(trace):
     severities = base.Severities()
     started = begun.Begun(trace)
-    base.classify(trace, started.is_barrier)
+    polls.read(trace)
+    base.classify(trace, started)
     epochs = epoch_module.Epochs(trace)
     base.times(trace, severities)
+    polls.visits(trace, severities)
     matched = messages.Messages(trace)
     base.visits_and_bytes(trace, severities, epochs.operations, matched.of_receive, epochs.shmem)
     matched.patterns(severities)

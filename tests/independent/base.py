@@ -1,6 +1,7 @@
 """Time by class of call, visits, bytes."""
 from independent.functions import LEAF, PARENT, PARTS, PATTERNS, SHMEM_ENDS, TESTS, WAITS, mpi_function, shmem_leaf
 from independent.intervals import length
+from independent.polls import leaf_of_series
 from independent.trace import PAUSING, RECEIVED, SENT, TRACING
 
 OMP_LEAF = {18: "omp_lock_critical", 19: "omp_lock_critical", 20: "omp_explicit_barrier",
@@ -31,7 +32,7 @@ class Severities:
         rows[path, location] = rows.get((path, location), 0) + value
 
 
-def classify(trace, is_barrier_request):
+def classify(trace, begun):
     """Gives every call its function of MPI, if it is one, and the metric that its time belongs to."""
     workers = {e.lid for e in trace.events if e.kind == "OMP_TEAM" and e.index != 0}
     for call in trace.calls:
@@ -42,7 +43,7 @@ def classify(trace, is_barrier_request):
         elif row is not None:
             call.name, call.progress, call.leaf = row.name, row.progress, LEAF[row.cls]
             if call.name in WAITS or call.name in TESTS:
-                call.leaf = _leaf_of_wait(call, is_barrier_request)
+                call.leaf = _leaf_of_wait(call, begun)
             for event in call.events:
                 if event.kind == "MPI_ASSERT":
                     call.assertion |= event.assertion
@@ -54,8 +55,10 @@ def classify(trace, is_barrier_request):
                 call.leaf = "omp_between_regions"
 
 
-def _leaf_of_wait(call, is_barrier_request):
+def _leaf_of_wait(call, begun):
     done = set()
+    if call.joined and call.alone:
+        return leaf_of_series(call, begun) or "mpi_point2point"
     for event in call.events:
         if event.kind == "MPI_RMA_COMPLETE":
             done.add("mpi_rma_communication")
@@ -63,7 +66,7 @@ def _leaf_of_wait(call, is_barrier_request):
             done.add("mpi_point2point")
         elif event.kind == "MPI_REQUEST_COMPLETE":
             if event.kind_ == COLLECTIVE:
-                done.add("mpi_sync_collective" if is_barrier_request(call, event.reqid) else "mpi_collective")
+                done.add("mpi_sync_collective" if begun.is_barrier(call, event.reqid) else "mpi_collective")
             else:
                 done.add("mpi_io" if event.kind_ == IO else "mpi_point2point")
     if len(done) == 1:

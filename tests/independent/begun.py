@@ -1,7 +1,7 @@
 """Collectives that are begun and completed by different calls, neighbourhood collectives, and other calls that all
 members of a group make together: creation of communicators, MPI_Finalize, collective I/O."""
 from independent.collectives import claim, instances
-from independent.functions import WAITS
+from independent.functions import ALL, WAITS
 from independent.trace import SENT
 
 BARRIER, COLLECTIVE = 1, 1  # an operation of MPI_COLL_BEGIN; a kind of MPI_REQUEST_COMPLETE
@@ -38,6 +38,12 @@ class Begun:
         begin = self.of_request.get((call.process, request))
         return begin is not None and begin.op == BARRIER
 
+    def leaf_of_request(self, call, request):
+        begin = self.of_request.get((call.process, request))
+        if begin is None:
+            return None
+        return "mpi_sync_collective" if begin.op == BARRIER else "mpi_collective"
+
     def _waits_for(self, begin):
         """[(metric, time until which the blocking form of this operation would wait at this process)]"""
         trace, process = self.trace, self.trace.process_of[begin.lid]
@@ -71,13 +77,13 @@ class Begun:
 
     def patterns(self, severities):
         for call in self.trace.calls:
-            if call.name not in WAITS or call.leaf not in CLASSES:
+            if not (call.polled or call.name in WAITS) or call.leaf not in CLASSES:
                 continue
             done = [self.of_request.get((call.process, e.reqid)) for e in call.events
                     if e.kind == "MPI_REQUEST_COMPLETE" and e.kind_ == COLLECTIVE]
             waits = [self._waits_for(b) or [(None, NOBODY)] for b in done if b is not None]
             if waits:
-                choose = max if call.name == "MPI_Waitall" else min
+                choose = max if call.name in ALL else min
                 for metric, time in choose(waits, key=lambda w: w[0][1]):
                     if metric is not None:
                         claim(severities, metric, call, time)

@@ -45,6 +45,6 @@ def length(intervals):
 
 
 def until(call, time):
-    """[call.enter, time], within the call."""
-    end = min(call.exit, time)
-    return [(call.enter, end)] if end > call.enter else []
+    """[call.enter, time], within the call; of a series of polls from when on it asked for what it found."""
+    end, begin = min(call.exit, time), getattr(call, "since", call.enter)
+    return [(begin, end)] if end > begin else []

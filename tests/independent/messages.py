@@ -2,8 +2,9 @@
 import bisect
 import math
 
-from independent.functions import PROBES, RECEIVES, SENDS, WAITED_SENDS, WAITS
+from independent.functions import ALL, POLLED_PROBES, PROBES, RECEIVES, SENDS, WAITED_SENDS, WAITS
 from independent.intervals import difference, intersection, length, until
+from independent.polls import parts_that_asked
 
 
 class Message:
@@ -118,23 +119,27 @@ class Messages:
         self._index()
         taken = {}
         for call in self.trace.calls:
-            if call.name in RECEIVES or call.name in WAITS or call.name in PROBES:
+            if call.polled or call.name in RECEIVES or call.name in WAITS or call.name in PROBES:
                 taken[call] = self._late_sender(call, severities)
         for call in self.trace.calls:
-            if call.name in SENDS or call.name in WAITS:
+            if call.polled or call.name in SENDS or call.name in WAITS:
                 self._late_receiver(call, taken.get(call, []), severities)
 
     def _late_sender(self, call, severities):
         received = [self.of_receive[e.pos] for e in call.events if e.kind == "MPI_RECV" and e.pos in self.of_receive]
-        if call.name in PROBES:
+        probes = call.name in PROBES or (call.polled and call.name in POLLED_PROBES)
+        if probes:
             received = self._probed(call)
         if not received:
             return []
-        choose = max if call.name == "MPI_Waitall" else min
+        choose = max if call.name in ALL else min
         message = choose(received, key=lambda m: m.send.call.enter)
         interval = intersection(call.exclusive(), until(call, message.send.call.enter))
         severities.add("mpi_latesender", call, length(interval))
-        if call.name in PROBES:
+        for part, since in parts_that_asked(call, None if probes else message.receive.request):
+            before = intersection(part.exclusive(), [(since, message.send.call.enter)])
+            severities.add("mpi_latesender", part, length(before))
+        if probes:
             return interval  # nothing is received yet
         if interval and self.sends_to[call.process].older_and_open(message, call):
             severities.add("mpi_latesender_wo", call, length(interval))
@@ -142,7 +147,7 @@ class Messages:
 
     def _probed(self, call):
         """The message that MPI_Mprobe took for its MPI_Mrecv, or the first that MPI_Probe left in the queue."""
-        if call.name == "MPI_Mprobe":
+        if call.name in ("MPI_Mprobe", "MPI_Improbe"):
             return self.matched_by.get(call, [])
         for event in call.events:
             if event.kind == "MPI_PROBED":
@@ -164,14 +169,14 @@ class Messages:
         for event in call.events:
             if event.kind == "MPI_SEND" and call.name in SENDS:
                 sends.append(self.of_send.get(event.pos))
-            elif event.kind == "MPI_SEND_COMPLETE" and call.name in WAITS:
+            elif event.kind == "MPI_SEND_COMPLETE" and (call.polled or call.name in WAITS):
                 message = self.by_request.get((call.process, event.reqid))
                 if message is not None and message.send.call.name in WAITED_SENDS:
                     sends.append(message)
         sends = [m for m in sends if m is not None and m.posted is not None]
         if not sends:
             return
-        if call.name != "MPI_Waitall":
+        if call.name not in ALL:
             sends = [min(sends, key=lambda m: m.posted.call.enter)]
         sends = [m for m in sends if m.posted.call.enter <= call.exit + self.trace.delta(
             call.process, m.posted.call.process)]

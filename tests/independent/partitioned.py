@@ -1,6 +1,6 @@
 """Partitioned messages: a receiver waits for the parts that the sender gives away last."""
 from independent.collectives import claim
-from independent.functions import WAITS
+from independent.functions import ALL, WAITS
 
 SENDS = 1  # a side of MPI_PART_BEGIN
 
@@ -18,9 +18,9 @@ def patterns(trace, severities):
             name = message_of[at, event.reqid][0]
             given[name] = max(given.get(name, event.call.enter), event.call.enter)
     for call in trace.calls:
-        if call.name not in WAITS or any(e.kind in ("MPI_RECV", "MPI_SEND_COMPLETE") for e in call.events):
+        if not (call.polled or call.name in WAITS) or any(e.kind in ("MPI_RECV", "MPI_SEND_COMPLETE") for e in call.events):
             continue
         ended = [message_of.get((call.process, e.reqid)) for e in call.events if e.kind == "MPI_PART_END"]
         times = [given[name] for name, sends in filter(None, ended) if not sends and name in given]
         if times:
-            claim(severities, "mpi_latesender", call, (max if call.name == "MPI_Waitall" else min)(times))
+            claim(severities, "mpi_latesender", call, (max if call.name in ALL else min)(times))

@@ -12,6 +12,11 @@ FOREVER = float("inf")
 NOTHING = [[], [], []]
 
 
+def waits(call):
+    """Whether a call that completes requests waits for them."""
+    return call.polled or call.name in WAITS
+
+
 class Absence:
     """When each process was outside MPI: in no call, of whatever thread, that can make progress."""
 
@@ -43,10 +48,10 @@ class Absence:
         """Outside(target) in the call, up to the target's last enter into MPI before the call had ended."""
         latest = self.trace.delta(call.process, target) + call.exit
         enters = [end for begin, end in self.intervals(target)
-                  if end in self.entered[target] and end <= latest and end > call.enter and begin < call.exit]
+                  if end in self.entered[target] and end <= latest and end > call.since and begin < call.exit]
         if not enters:
             return []
-        return intersection(self.intervals(target), [(call.enter, min(max(enters), call.exit))])
+        return intersection(self.intervals(target), [(call.since, min(max(enters), call.exit))])
 
     def throughout(self, begin, end, target):
         # (A call that took no time, when the process came out, proves nothing: who was first is chance.)
@@ -80,7 +85,7 @@ class Progress:
             elif self.absence.came_back(call, target):
                 self.lock_waited.add(key)
         for call, kind, operations in epochs.needs:
-            if kind == "flush_local" or (kind == "wait" and call.name not in WAITS):
+            if kind == "flush_local" or (kind == "wait" and not waits(call)):
                 continue
             for o in operations:
                 delta = trace.delta(o.origin, o.target)
@@ -120,7 +125,7 @@ class Progress:
                 result[call] = union(result.get(call, []), times)
 
         for call, kind, operations in self.epochs.needs:
-            if kind == "wait" and call.name not in WAITS:
+            if kind == "wait" and not waits(call):
                 continue
             for o in operations:
                 claim(call, kind, o.window, o.origin, o.target)

@@ -182,6 +182,15 @@ class Trace:
             path.insert(0, self.callers[path[0]])
         return path
 
+    def paths_from(self, path, csid):
+        """The call paths that a call from this site in `path` enters, its own last."""
+        paths = []
+        for site in map(self.sites.get, self._with_callers(csid)):
+            place = (self.files.get(site["fid"], ""), -1 if site["lno"] is None else site["lno"])
+            path += ((self.regions[site["erid"]].name, place),)
+            paths.append(path)
+        return paths
+
     # ---- calls
 
     def _open_calls(self):
@@ -199,12 +208,7 @@ class Trace:
                     path += ((region.name, None),)
                 elif event.kind == "ENTER_CS":
                     region = self.regions[self.sites[event.csid]["erid"]]
-                    for csid in self._with_callers(event.csid):
-                        site = self.sites[csid]
-                        place = (self.files.get(site["fid"], ""), -1 if site["lno"] is None else site["lno"])
-                        path += ((self.regions[site["erid"]].name, place),)
-                        passed.append(path)
-                    passed.pop()  # its own
+                    *passed, path = self.paths_from(path, event.csid)
                 else:
                     region = pseudo[event.kind]
                     path += ((region.name, None),)

@@ -26,6 +26,23 @@ EXIT lid=1 time=6
 """
 
 
+POLLS = """
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=0 time=1 region=MPI_Test
+ENTER lid=1 time=2 region=MPI_Send
+MPI_SEND lid=1 time=2 dlid=0 tag=3 sent=80
+EXIT lid=1 time=2
+MPI_POLLED lid=0 time=3 begin=1 count=7 called=0.5 rest=1.25 judged=1 end=1 members=2
+MPI_POLL lid=0 time=3 kind=1 region=MPI_Test count=5 first_enter=1 last_enter=2.75 reqid=4 requests=1
+MPI_POLL lid=0 time=3 kind=2 region=MPI_Iprobe count=2 first_enter=2 last_enter=2.5 cid=0 plid=1 tag=3
+MPI_RECV lid=0 time=4 slid=1 tag=3 recvd=80
+EXIT lid=0 time=4
+EXIT lid=0 time=6
+EXIT lid=1 time=6
+"""
+
+
 def epochs(put=True):
     """A target posts, an origin starts, puts and completes, the target waits: late post of 2 s."""
     lines = ["ENTER lid=0 time=1 region=MPI_Win_start", "ENTER lid=1 time=3 region=MPI_Win_post",
@@ -55,6 +72,21 @@ def test_a_receives_sender():
     assert receive.received == 80 and receive.peer == 0 and receive.window is None
     with pytest.raises(ValueError):
         receive.is_a("Nonsense")
+
+
+def test_what_a_process_polls_for():
+    trace = earl.from_text(POLLS)
+    polling = trace.state(4).polling(0)
+    assert polling.event.pos == 2 and polling.since == polling.event and polling.judged == "waits"
+    test, probe = polling.members
+    assert (test.kind, test.region, test.request, test.first_enter) == ("request", "MPI_Test", 4, 1.0)
+    assert (probe.kind, probe.source, probe.tag, probe.window) == ("message", 1, 3, None)
+    assert trace.state(4).polling(1) is None and trace.state(9).polling(0) is None
+    polled = trace[9].pollptr
+    assert polled.pos == 6 and trace[10].pollptr == polled and trace[4].pollptr is None
+    assert polled.series.count == 7 and polled.series.end == "found" and polled.series.ran is None
+    assert (polled.series.begin, polled.series.time, polled.series.called) == (1.0, 3.0, 0.5)
+    assert trace[9].series is None
 
 
 def test_a_trace_is_a_sequence():

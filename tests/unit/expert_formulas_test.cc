@@ -176,15 +176,34 @@ TEST(LateSender, TheMessageThatDecides) {
   early.send_call.enter = {2};
   late.send_call.enter = {3};
   const std::vector<const earl::Message*> both{&early, &late};
-  EXPECT_EQ(LateSender::deciding(MpiRole::kWaitall, both), &late);
-  EXPECT_EQ(LateSender::deciding(MpiRole::kWaitsome, both), &early);
-  EXPECT_EQ(LateSender::deciding(MpiRole::kWaitany, both), &early);
-  EXPECT_EQ(LateSender::deciding(MpiRole::kRecv, {&both[1], 1}), &late);
-  for (const MpiRole role : {MpiRole::kTest, MpiRole::kTestall, MpiRole::kTestany,
-                             MpiRole::kTestsome, MpiRole::kRequestGetStatus, MpiRole::kProbe}) {
-    EXPECT_EQ(LateSender::deciding(role, both), nullptr);
+  const auto of = [](const char* function, bool polled = false) {
+    Call c = call(1, 5);
+    c.function = find_mpi_function(function);
+    c.polled = polled;
+    return c;
+  };
+  EXPECT_EQ(LateSender::deciding(of("MPI_Waitall"), both), &late);
+  EXPECT_EQ(LateSender::deciding(of("MPI_Waitsome"), both), &early);
+  EXPECT_EQ(LateSender::deciding(of("MPI_Waitany"), both), &early);
+  EXPECT_EQ(LateSender::deciding(of("MPI_Recv"), {&both[1], 1}), &late);
+  for (const char* name : {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome",
+                           "MPI_Request_get_status", "MPI_Probe"}) {
+    EXPECT_EQ(LateSender::deciding(of(name), both), nullptr);
   }
-  EXPECT_EQ(LateSender::deciding(MpiRole::kWaitall, {}), nullptr);
+  EXPECT_EQ(LateSender::deciding(of("MPI_Waitall"), {}), nullptr);
+  // As the end of a series of polls that waited.
+  EXPECT_EQ(LateSender::deciding(of("MPI_Testall", true), both), &late);
+  EXPECT_EQ(LateSender::deciding(of("MPI_Testsome", true), both), &early);
+  EXPECT_EQ(LateSender::deciding(of("MPI_Testany", true), both), &early);
+}
+TEST(Calls, APollWaitsFromTheFirstOneForWhatItFound) {
+  Call c = call(1, 5);
+  c.polled_from = {2};
+  EXPECT_EQ(c.waits_from().value, 1) << "it has not polled";
+  c.polled = true;
+  EXPECT_EQ(c.waits_from().value, 2);
+  c.polled_from = {0.5};
+  EXPECT_EQ(c.waits_from().value, 1) << "not before its enter";
 }
 TEST(LateReceiver, UntilTheReceiveWasPosted) {
   EXPECT_DOUBLE_EQ(LateReceiver::severity(call(1, 5), std::vector<Cause>{{{4}, {0}}}).value, 3);

@@ -240,6 +240,61 @@ INSTANTIATE_TEST_SUITE_P(
 
 // What a definition introduces may not be there yet, by the type of its first field; what tells
 // more of an object may come again.
+// A series that waits, with two members, ended by a message; `with` replaces a part of it.
+Verification polls(const std::string& part = "", const std::string& with = "") {
+  std::string text =
+      "ENTER lid=0 time=0 region=main\n"
+      "ENTER lid=0 time=1 region=MPI_Test\n"
+      "MPI_POLLED lid=0 time=3 begin=1 count=9 called=0.5 rest=1.5 judged=1 end=1 members=2\n"
+      "MPI_POLL lid=0 time=3 kind=1 region=MPI_Test count=5 first_enter=1 last_enter=2.5 reqid=0\n"
+      "MPI_POLL lid=0 time=3 kind=1 region=MPI_Test count=4 first_enter=2 last_enter=2.75 reqid=1\n"
+      "MPI_SEND_COMPLETE lid=0 time=4 reqid=0\n"
+      "EXIT lid=0 time=4\n"
+      "EXIT lid=0 time=4\n";
+  if (!part.empty()) text.replace(text.find(part), part.size(), with);
+  return verified(text);
+}
+TEST(Verify, SeriesOfPolls) {
+  EXPECT_TRUE(polls().findings.empty()) << all(polls());
+  const auto what = [](const std::string& part, const std::string& with) {
+    return all(polls(part, with));
+  };
+  const auto has = [&](const std::string& part, const std::string& with, const char* wanted) {
+    EXPECT_NE(what(part, with).find(wanted), std::string::npos) << what(part, with);
+  };
+  has("begin=1", "begin=3.5", "MPI_POLLED.begin is after the last poll");
+  has("count=9", "count=10", "MPI_POLL.count does not add up");
+  has("first_enter=1", "first_enter=0.5", "MPI_POLL.first_enter is not within");
+  has("last_enter=2.75", "last_enter=3.5", "MPI_POLL.last_enter is not within");
+  has("last_enter=2.75", "last_enter=1.5", "MPI_POLL.last_enter is not within");
+  has("rest=1.5", "rest=1.75", "MPI_POLLED.rest and the other times are longer");
+  has("judged=1", "judged=2", "MPI_POLLED.judged is not settled");
+  has("end=1", "end=1 flags=1", "MPI_POLLED.flags says that it goes on");
+  has("members=2", "members=3", "stands where a member of a series is missing");
+  has("members=2", "members=1", "belongs to no MPI_POLLED");
+  has("MPI_SEND_COMPLETE lid=0 time=4 reqid=0\n", "", "which is not there");
+  // An instance of its own ends with nothing; one that works says when it polled, not how long.
+  EXPECT_EQ(what("end=1", "end=3 flags=4"), "");
+  EXPECT_EQ(what("time=3 begin=1 count=9 called=0.5 rest=1.5 judged=1 end=1",
+                 "time=1.5 begin=1 count=9 called=0.5 rest=1.5 judged=3 end=3 flags=4"),
+            "");
+}
+// In a local trace the members stand before their series.
+TEST(Verify, AWholeSeriesOfPolls) {
+  const auto found = [](const std::string& more) {
+    return all(verified(
+        "LOCAL_RUN run_hi=1 run_lo=1 size=1 pid=0 tid=0\n"
+        "ENTER lid=0 time=0 region=main\n"
+        "MPI_POLL lid=0 time=1 kind=2 region=MPI_Iprobe count=4 first_enter=2 last_enter=2.75\n"
+        "MPI_POLL_CALL lid=0 time=1 exit=3 region=MPI_Test judged=2 end=3 kind=1 last_enter=2.5 "
+        "reqid=0 " +
+        more + "\nEXIT lid=0 time=4\n"));
+  };
+  EXPECT_EQ(found("count=9 polls=5 members=2 called=1 rest=1"), "");
+  EXPECT_NE(found("count=9 polls=5 members=1").find("members are not those"), std::string::npos);
+  EXPECT_NE(found("count=9 polls=6 members=2").find("count is not the sum"), std::string::npos);
+}
+
 TEST(Verify, EachObjectIsDefinedOnce) {
   const std::pair<const char*, const char*> definitions[] = {
       {"STRING strid=0 cntc=0 str=\"s\"", "STRING.strid"},

@@ -185,8 +185,8 @@ TEST(MergePolls, NothingGoesOnWhatWorks) {
     }
     return flags;
   };
-  EXPECT_EQ(goes_on("10"), "01");
-  EXPECT_EQ(goes_on("9"), "00");
+  EXPECT_EQ(goes_on("10"), "41") << "4: an instance of its own";
+  EXPECT_EQ(goes_on("9"), "40");
 }
 
 // Its clock shows 1.0000 s for each true 1.5 s from 10 on, and 0.25 s less than rank 0's: a time t

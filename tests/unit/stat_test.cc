@@ -193,5 +193,50 @@ TEST(Output, MatrixHasARowForEachProcess) {
             "        1  4  5000000000\n");
 }
 
+// Polls that were joined are calls of their regions: 7 tests of which the series' own instance is
+// one, 2 probes, and the probe that ends another series of 3.
+TEST(Regions, JoinedPollsAreCalls) {
+  const auto calls = [](const TraceProfile& profile, const std::string& name) {
+    for (const RegionTotals& region : profile.regions) {
+      if (region.name == name) return region.calls;
+    }
+    return std::uint64_t{0};
+  };
+  const TraceProfile merged = profile_of(
+      "ENTER lid=0 time=0 region=main\n"
+      "ENTER lid=0 time=1 region=MPI_Test\n"
+      "MPI_POLLED lid=0 time=3 begin=1 count=9 judged=1 end=3 flags=4 members=2\n"
+      "MPI_POLL lid=0 time=3 kind=1 region=MPI_Test count=7 first_enter=1 last_enter=2 reqid=4\n"
+      "MPI_POLL lid=0 time=3 kind=2 region=MPI_Iprobe count=2 first_enter=2 last_enter=2\n"
+      "EXIT lid=0 time=3\n"
+      "ENTER lid=0 time=3 region=MPI_Iprobe\n"
+      "MPI_POLLED lid=0 time=4 begin=3 count=3 judged=1 end=1 members=1\n"
+      "MPI_POLL lid=0 time=4 kind=2 region=MPI_Iprobe count=3 first_enter=3 last_enter=3\n"
+      "MPI_PROBED lid=0 time=5 slid=0 cid=0 tag=1\n"
+      "EXIT lid=0 time=5\n"
+      "EXIT lid=0 time=6\n");
+  EXPECT_EQ(calls(merged, "MPI_Test"), 7u);
+  EXPECT_EQ(calls(merged, "MPI_Iprobe"), 6u);
+  // In the local trace the series is one record, behind its further members. Of one that works the
+  // time between the polls is main's.
+  const TraceProfile local = profile_of(
+      "LOCAL_RUN run_hi=1 run_lo=1 size=1 pid=0 tid=0\n"
+      "ENTER lid=0 time=0 region=main\n"
+      "MPI_POLL lid=0 time=1 kind=2 region=MPI_Iprobe count=2 first_enter=2 last_enter=2\n"
+      "MPI_POLL_CALL lid=0 time=1 exit=3 region=MPI_Test count=9 polls=7 called=0.5 rest=1.5 "
+      "judged=3 end=3 members=2 kind=1 last_enter=2 reqid=4\n"
+      "EXIT lid=0 time=6\n");
+  EXPECT_EQ(calls(local, "MPI_Test"), 7u);
+  EXPECT_EQ(calls(local, "MPI_Iprobe"), 2u);
+  for (const RegionTotals& region : local.regions) {
+    if (region.name == "MPI_Test") {
+      EXPECT_EQ(region.exclusive, 0.5);
+    }
+    if (region.name == "main") {
+      EXPECT_EQ(region.exclusive, 5.5);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kojak::test

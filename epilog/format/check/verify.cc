@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "epilog/format/check/poll_rules.h"
 #include "epilog/format/definitions.h"
 #include "epilog/format/epoch_moves.h"
 #include "epilog/format/record/plain_fields.h"
@@ -42,6 +43,7 @@ const char* fault_text(DefinitionFault fault) {
 // What the location of an event is doing.
 struct LocationState {
   std::vector<RegionId> open;  // absent: TRACING or PAUSING by their own records
+  PollRules polls;
 };
 
 class Verifier {
@@ -301,6 +303,11 @@ void Verifier::event(const R& record) {
   if (definitions_.locations.find(record.lid) == nullptr) return;
   LocationState* state = states_.find(record.lid);
   if (state == nullptr) state = &states_.set(record.lid, {});
+  state->polls.event(record, result_.local, [this](const char* name, const char* what) {
+    const bool part = what == PollRules::kNotThere || what == PollRules::kNothingBefore;
+    find(part ? Level::kNote : Level::kWarning, name, what,
+         part ? "the other part of the trace has it" : kWriterFault);
+  });
   flow(record, *state);
 }
 

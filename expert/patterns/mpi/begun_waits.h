@@ -2,9 +2,9 @@
 //
 // When all members have begun an operation, it is known for whom each of them waits: the rules
 // are those of the blocking form, with the beginning of the operation in place of the enter. A
-// blocking Wait then counts under the metric of that form if all that it completed is of the form's
-// class: of several operations Waitall waits for the last, Waitany and Waitsome for the first.
-// Memory: operations that somebody still waits for x members.
+// blocking Wait, or a series of tests that waited, then counts under the metric of that form if all
+// that it completed is of the form's class: of several operations Waitall waits for the last,
+// Waitany and Waitsome for the first. Memory: operations that somebody still waits for x members.
 // Source: MPI 3.1, 5.12.
 #pragma once
 
@@ -61,8 +61,8 @@ class BegunWaits {
   // The operation that decided how long the call waited; nullptr if none did.
   const earl::CompletedOperation* deciding(const earl::CollectiveWait& wait) const {
     const Call& call = *wait.call;
-    if (call.paused || !is_wait(call.role())) return nullptr;
-    const bool any = call.role() != MpiRole::kWaitall;
+    if (call.paused || !(call.polled || is_wait(call.role()))) return nullptr;
+    const bool any = call.role() != MpiRole::kWaitall && call.role() != MpiRole::kTestall;
     const TimeClass time_class = class_of_completed(call.completed);
     const earl::CompletedOperation* found = nullptr;
     for (const earl::CompletedOperation& c : wait.completed) {

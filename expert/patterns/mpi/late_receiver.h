@@ -40,7 +40,8 @@ struct LateReceiver {
       .summary = "Time in a send before the receive was posted.",
       .formula =
           "blocked(s, p), p = posting of the matching receive; Waitall: blocked(c, all p); "
-          "Wait, Waitany, Waitsome: the earliest; without what Late Sender took of the call",
+          "Wait, Waitany, Waitsome: the earliest; Test* that end a series of polls which waited: "
+          "c.enter is the first of these; without what Late Sender took of the call",
       .meaning =
           "A send that cannot be buffered waits until the receiver has posted a receive. A send "
           "that returned before that was not blocked, so it does not count.",
@@ -70,6 +71,7 @@ struct LateReceiver {
         return false;
     }
   }
+  static bool waits(const Call& call) { return call.polled || waits(call.role()); }
   // Whether a message sent by such a call may have to wait for its receiver. Of persistent sends
   // the trace does not tell the mode.
   static bool may_block(MpiRole sent_by) {
@@ -92,7 +94,7 @@ struct LateReceiver {
   template <class Analysis>
   void on_message_call(const earl::MessageCall& m, Analysis& out) {
     const Call& c = *m.call;
-    if (c.paused || m.sent.empty() || !waits(c.role())) return;
+    if (c.paused || m.sent.empty() || !waits(c)) return;
     posted_.clear();
     for (const earl::Message* message : m.sent) {
       if (!message->posting_known || !may_block(message->send_call.role())) continue;
@@ -104,7 +106,7 @@ struct LateReceiver {
     };
     // Of several, the first that could end lets Waitany and Waitsome go, the last one Waitall.
     const Posting* deciding = nullptr;
-    if (first_one_ends(c.role())) {
+    if (first_one_ends(c)) {
       const Posting& first = *std::min_element(posted_.begin(), posted_.end(), earlier);
       if (latest_cause(c, {&first.cause, 1})) deciding = &first;
     } else {
@@ -115,7 +117,7 @@ struct LateReceiver {
     }
     if (deciding == nullptr) return;
     Seconds waited = severity(c, {&deciding->cause, 1}), begin = c.enter;
-    if (const earl::Message* late = LateSender::deciding(c.role(), m.received)) {
+    if (const earl::Message* late = LateSender::deciding(c, m.received)) {
       // Both claims begin where the call begins, so what is left is the end of the longer one.
       begin = std::max(c.enter, late->send_call.enter);
       waited = overlap(c, begin, deciding->cause.time);

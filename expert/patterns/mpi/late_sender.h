@@ -43,10 +43,12 @@ struct LateSender {
       .formula =
           "overlap(r, [r.enter, s.enter]), s the matching send; Waitall: the latest s; Wait, "
           "Waitany, Waitsome: the earliest; Probe, Mprobe: the send of the message that is found; "
-          "partitioned messages: the last MPI_Pready",
+          "partitioned messages: the last MPI_Pready; Test*, Iprobe, Improbe that end a series of "
+          "polls which waited: r.enter is the first of these",
       .meaning =
-          "A process waits in MPI_Recv, MPI_Sendrecv, MPI_Mrecv, MPI_Probe, MPI_Mprobe or a Wait "
-          "call for a message that its sender has not begun to send, or for parts of a partitioned "
+          "A process waits in MPI_Recv, MPI_Sendrecv, MPI_Mrecv, MPI_Probe, MPI_Mprobe, a Wait "
+          "call or a loop of tests or probes for a message that its sender has not begun to send, "
+          "or for parts of a partitioned "
           "message that the sender has not given away (MPI_Pready). If a Wait call also completes "
           "other messages, its partitioned ones do not count.",
       .advice =
@@ -73,14 +75,15 @@ struct LateSender {
         return false;
     }
   }
+  static bool waits(const Call& call) { return call.polled || waits(call.role()); }
   // The message whose send decided when the call could end; nullptr if it waited for none.
-  static const earl::Message* deciding(MpiRole role,
+  static const earl::Message* deciding(const Call& call,
                                        std::span<const earl::Message* const> received) {
-    if (received.empty() || !waits(role)) return nullptr;
+    if (received.empty() || !waits(call)) return nullptr;
     const auto sent_earlier = [](const earl::Message* a, const earl::Message* b) {
       return a->send_call.enter < b->send_call.enter;
     };
-    return first_one_ends(role) ? *std::min_element(received.begin(), received.end(), sent_earlier)
+    return first_one_ends(call) ? *std::min_element(received.begin(), received.end(), sent_earlier)
                                 : *std::max_element(received.begin(), received.end(), sent_earlier);
   }
 
@@ -91,13 +94,13 @@ struct LateSender {
   }
   template <class Analysis>
   static void on_partitioned(const Call& receive, const earl::OpenCall& ready, Analysis& out) {
-    if (receive.paused || !waits(receive.role())) return;
+    if (receive.paused || !waits(receive)) return;
     out.add(LateSender{}, receive, severity(receive, ready.enter), enter_of(ready));
   }
   template <class Analysis>
   static void on_message_call(const earl::MessageCall& m, Analysis& out) {
     if (m.call->paused) return;
-    const earl::Message* message = deciding(m.call->role(), m.received);
+    const earl::Message* message = deciding(*m.call, m.received);
     if (message == nullptr) return;
     const Seconds waited = severity(*m.call, message->send_call.enter);
     const EndedBy sender = enter_of(message->send_call);

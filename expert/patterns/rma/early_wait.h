@@ -31,7 +31,7 @@ struct EarlyWait {
           "7-8"};
 
   static Seconds severity(const Call& wait, Seconds latest_complete_enter) {
-    return overlap(wait, wait.enter, latest_complete_enter);
+    return overlap(wait, wait.waits_from(), latest_complete_enter);
   }
 
   // The origin that completed last, if nothing is missing that it depends on; of several at the

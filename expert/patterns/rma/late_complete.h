@@ -32,7 +32,7 @@ struct CorrespondingComplete {
 
   static Seconds severity(const Call& wait, Seconds last_transfer_exit,
                           Seconds its_complete_enter) {
-    return overlap(wait, std::max(wait.enter, last_transfer_exit), its_complete_enter);
+    return overlap(wait, std::max(wait.waits_from(), last_transfer_exit), its_complete_enter);
   }
 };
 
@@ -56,7 +56,7 @@ struct LateComplete {
   // `last_transfer_exit` is that of any transfer call of the transaction to this target.
   static Seconds severity(const Call& wait, Seconds last_transfer_exit,
                           Seconds latest_complete_enter) {
-    return overlap(wait, std::max(wait.enter, last_transfer_exit), latest_complete_enter);
+    return overlap(wait, std::max(wait.waits_from(), last_transfer_exit), latest_complete_enter);
   }
 
   // Of an exposure transaction whose latest Win_complete is known: called by Early Wait.

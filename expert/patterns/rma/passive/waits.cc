@@ -359,7 +359,7 @@ void RmaWaits::complete_request(const Step& step) {
   auto& targets = locks_[found.epoch].targets;
   LockTarget& target = targets[targets.get(found.target)];
   const bool flushed = found.flushes != target.flushes;  // a get: it was complete before
-  if (call.completed == earl::kCompletedRma && is_wait(call.role())) {
+  if (call.completed == earl::kCompletedRma && (call.polled || is_wait(call.role()))) {
     look(call, found.epoch, ProgressKind::kNobody, locks_.contended(found.epoch, call.enter));
     if (found.get && !flushed) {
       need(call, step.window, found.target, ProgressKind::kGetWait, found.issued);
