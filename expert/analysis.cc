@@ -27,7 +27,6 @@
 #include "expert/sums/time_profile.h"
 #include "expert/sums/unexplained.h"
 #include "expert/sums/waiting_counters.h"
-#include "expert/sums/waits_per_rank.h"
 
 namespace kojak::expert {
 namespace {
@@ -38,7 +37,7 @@ using Listeners =
     Consumers<SeverityStore*, TimeProfile, Unexplained, LastCallFinder, Unbegun, Samples,
               Processors, FailedCallCounter, std::optional<HardwareCounters>,
               std::optional<Instances>, std::optional<CauseFinder>, std::optional<StretchCounters>,
-              SendModes*, html::TimelineReader*, WaitList*, WaitsPerRank>;
+              SendModes*, html::TimelineReader*, WaitList*>;
 
 // Receives the replay's events and hands them to those who listen and to those who find waits,
 // which come back as rows for the ones who listen.
