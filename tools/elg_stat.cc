@@ -1,4 +1,5 @@
 // elg_stat: what is in a trace: calls, time and bytes of regions and processes.
+#include <algorithm>
 #include <iostream>
 
 #include "tools/cli/cli.h"
@@ -11,7 +12,8 @@ namespace {
 constexpr cli::ToolInfo kInfo{
     "elg_stat", "[options] TRACE",
     "Tells what is in a trace: events, locations, time, and calls, time and bytes of each region.\n"
-    "Times are sums over all locations. TRACE may be compressed with gzip or zstd; - is standard input.",
+    "Times are sums over all locations. TRACE may be compressed with gzip or zstd; - is standard "
+    "input.",
     "elg_stat --top 10 --processes a.elg"};
 
 // More processes than this make no matrix that a terminal could show.
@@ -29,6 +31,10 @@ void print_text(const TraceProfile& profile, const Wanted& wanted) {
   if (wanted.top < profile.regions.size()) {
     std::cout << "... and " << profile.regions.size() - wanted.top << " more\n";
   }
+  const bool paths = std::any_of(profile.regions.begin(), profile.regions.end(),
+                                 [](const RegionTotals& region) { return region.calls == 0; });
+  if (paths)
+    std::cout << "(-: on the way to other calls; how often it was called is not recorded)\n";
   if (wanted.processes) {
     std::cout << '\n';
     process_table(profile, Digits::kPeople).print(std::cout);

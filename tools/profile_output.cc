@@ -18,8 +18,9 @@ bool any_failed(const std::vector<RegionTotals>& regions) {
 }
 
 std::vector<std::string> region_cells(const RegionTotals& region, Digits digits, bool with_failed) {
+  const char* const not_recorded = digits == Digits::kPeople ? "-" : "";
   std::vector<std::string> cells{region.name,
-                                 std::to_string(region.calls),
+                                 region.calls == 0 ? not_recorded : std::to_string(region.calls),
                                  seconds(region.inclusive, digits),
                                  seconds(region.exclusive, digits),
                                  std::to_string(region.sent),
@@ -45,7 +46,7 @@ void print_regions(const std::vector<RegionTotals>& regions, const char* indent,
   for (const RegionTotals& region : regions) {
     out << comma << "\n"
         << indent << "{\"name\": " << cli::quoted_json(region.name)
-        << ", \"calls\": " << region.calls
+        << ", \"calls\": " << (region.calls == 0 ? "null" : std::to_string(region.calls))
         << ", \"inclusive\": " << seconds(region.inclusive, Digits::kPrograms)
         << ", \"exclusive\": " << seconds(region.exclusive, Digits::kPrograms)
         << ", \"sent\": " << region.sent << ", \"received\": " << region.received;

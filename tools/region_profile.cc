@@ -132,11 +132,14 @@ class Profiler {
     return *last_flow_;
   }
 
-  void enter(Location& at, RegionId region, double time, std::uint32_t callers = 0) {
+  // A function of a path is left and entered again around each call site: that is no call of it.
+  enum class As : std::uint8_t { kCall, kPath };
+  void enter(Location& at, RegionId region, double time, As how = As::kCall,
+             std::uint32_t callers = 0) {
     at.open.push_back({region, time, 0, callers});
     Totals& totals = at.of(region);
     ++totals.depth;
-    ++totals.calls;
+    totals.calls += how == As::kCall ? 1 : 0;
   }
   // A call site, below the functions that led to it.
   void enter_site(Location& at, const CallSiteDef& site, double time) {
@@ -144,8 +147,8 @@ class Profiler {
     std::uint32_t count = 0;
     definitions_.for_each_caller(
         site, [&](CallSiteId, const CallSiteDef& caller) { functions[count++] = caller.entered; });
-    for (std::uint32_t i = count; i-- != 0;) enter(at, functions[i], time);
-    enter(at, site.entered, time, count);
+    for (std::uint32_t i = count; i-- != 0;) enter(at, functions[i], time, As::kPath);
+    enter(at, site.entered, time, As::kCall, count);
   }
   bool leave(Location& at, double time) {
     if (at.open.empty()) return false;

@@ -3,7 +3,8 @@
 //
 // One pass over a merged or local trace, in memory that depends on definitions, open regions,
 // processes x regions in use, and pairs of processes that exchange data. The inclusive time of a
-// recursive region counts its outermost instances. Bytes belong to the region that the process was
+// recursive region counts its outermost instances. A function of which only the paths of call sites
+// tell has time, but nobody recorded how often it was called. Bytes belong to the region that the process was
 // in: those of a put or send where they are sent, of a get where it was issued, of a message where
 // it was received. Between processes everything counts once, where its data start, in the
 // direction in which they move: a put or accumulate from its origin to its target, a get from its
@@ -24,8 +25,8 @@ namespace kojak {
 
 struct RegionTotals {
   std::string name;
-  std::uint64_t calls = 0;
-  double inclusive = 0;  // seconds
+  std::uint64_t calls = 0;  // 0: only paths of call sites tell of it
+  double inclusive = 0;     // seconds
   double exclusive = 0;
   std::uint64_t sent = 0;  // bytes
   std::uint64_t received = 0;

@@ -37,10 +37,11 @@ struct Communicator {
   std::uint32_t id;
   std::vector<std::uint32_t> ranks, remote;
   bool is_group, identity_known;
+  std::string name;
 };
 struct Window {
   std::uint32_t id, communicator;
-  std::string flavour;
+  std::string flavour, name;
 };
 struct Metric {
   std::uint32_t id;
@@ -150,7 +151,7 @@ std::map<std::uint32_t, Communicator> communicators(const Archive& a) {
   std::map<std::uint32_t, Communicator> result;
   a.definitions().comms.for_each([&](CommId id, const CommDef& c) {
     result.emplace(raw(id), Communicator{raw(id), list(c.ranks), list(c.remote), c.stands_for_group,
-                                         c.identity_known});
+                                         c.identity_known, c.name});
   });
   return result;
 }
@@ -166,7 +167,8 @@ std::map<std::uint32_t, Window> windows(const Archive& a) {
   constexpr const char* kFlavours[] = {"unknown", "create", "allocate", "dynamic", "shared"};
   std::map<std::uint32_t, Window> result;
   a.definitions().windows.for_each([&](WindowId id, const WindowDef& w) {
-    result.emplace(raw(id), Window{raw(id), raw(w.comm), kFlavours[w.flavour < 5 ? w.flavour : 0]});
+    result.emplace(raw(id),
+                   Window{raw(id), raw(w.comm), kFlavours[w.flavour < 5 ? w.flavour : 0], w.name});
   });
   return result;
 }
@@ -202,6 +204,12 @@ std::vector<Path> call_tree(const Archive& a) {
 
 std::string quoted(const std::string& name) {
   return "'" + name + "'";
+}
+// What a program gave need be no UTF-8.
+py::str text(const std::string& name) {
+  const auto size = static_cast<py::ssize_t>(name.size());
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(name.data(), size, "backslashreplace"));
 }
 // <earl.Kind 3 'name'>
 template <class T>
@@ -269,16 +277,25 @@ void add_definitions(py::module_& m) {
       .def_readonly("is_group", &Communicator::is_group, "It stands for a group.")
       .def_readonly("identity_known", &Communicator::identity_known,
                     "False: it was seen first in use, nothing on it is paired.")
+      .def_property_readonly(
+          "name", [](const Communicator& c) { return text(c.name); },
+          "What the program called it, '' if it did not.")
       .def("__repr__", [](const Communicator& c) {
-        return shown("Communicator", c.id, "of " + std::to_string(c.ranks.size()));
+        const std::string members = "of " + std::to_string(c.ranks.size());
+        return text(
+            shown("Communicator", c.id, c.name.empty() ? members : quoted(c.name) + ' ' + members));
       });
   py::class_<Window>(m, "Window", "A window.")
       .def_readonly("id", &Window::id)
       .def_readonly("communicator", &Window::communicator, "Whose members share it, by number.")
       .def_readonly("flavour", &Window::flavour,
                     "'create', 'allocate', 'dynamic', 'shared', 'unknown'.")
+      .def_property_readonly(
+          "name", [](const Window& w) { return text(w.name); },
+          "What the program called it, '' if it did not.")
       .def("__repr__", [](const Window& w) {
-        return shown("Window", w.id, "on communicator " + std::to_string(w.communicator));
+        const std::string where = "on communicator " + std::to_string(w.communicator);
+        return text(shown("Window", w.id, w.name.empty() ? where : quoted(w.name) + ' ' + where));
       });
   py::class_<Metric>(m, "Metric", "A hardware counter.")
       .def_readonly("id", &Metric::id)

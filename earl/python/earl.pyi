@@ -64,11 +64,13 @@ class Communicator:
     remote: List[int]
     is_group: bool
     identity_known: bool
+    name: str
 
 class Window:
     id: int
     communicator: int
     flavour: str
+    name: str
 
 class Metric:
     id: int

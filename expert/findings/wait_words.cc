@@ -5,41 +5,6 @@
 
 namespace kojak::expert {
 
-std::string_view object_kind(const Operation& operation) {
-  switch (operation.object) {
-    case Operation::Object::kNothing:
-      break;
-    case Operation::Object::kCommunicator:
-      return "communicator";
-    case Operation::Object::kWindow:
-      return "window";
-    case Operation::Object::kLock:
-      return "lock";
-  }
-  return {};
-}
-
-std::string object_name(const Operation& operation) {
-  std::string name(object_kind(operation));
-  if (name.empty() || operation.id == kAbsent) return {};
-  name += ' ' + std::to_string(operation.id);
-  if (operation.process != kNoLocation) name += " of rank " + std::to_string(operation.process);
-  return name;
-}
-
-std::string object_words(const Report& report, const Operation& operation) {
-  std::string name = object_name(operation);
-  const bool window = operation.object == Operation::Object::kWindow;
-  if (!window && operation.object != Operation::Object::kCommunicator) return name;
-  const auto& all = window ? report.waits().windows : report.waits().communicators;
-  const auto created = all.find(operation.id);
-  if (created == all.end()) return name;
-  const std::size_t path = report.path_at(created->second);
-  const std::string site =
-      path == kNone ? std::string() : site_name(report.definitions(), report.program_site(path));
-  return site.empty() ? name : name + " created at " + site;
-}
-
 std::string call_name(const Report& report, CallPathIndex call_path) {
   const std::size_t path = report.path_at(call_path);
   if (path == kNone) return "a call";

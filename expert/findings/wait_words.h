@@ -6,16 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "expert/findings/object_words.h"
 #include "expert/profile/report.h"
 
 namespace kojak::expert {
-
-// "window 0", "window 0 of rank 2", "communicator 3"; empty if it is about neither.
-std::string object_name(const Operation& operation);
-// The same with where it was made, if that is known: "window 0 created at halo.c:12".
-std::string object_words(const Report& report, const Operation& operation);
-// The first again, as words of their own: "window", "communicator", or empty.
-std::string_view object_kind(const Operation& operation);
 
 // "MPI_Win_post at halo.c:39", "MPI_Barrier in GA_Sync at scf.c:9" of a call that comes out of a
 // communication library, or without the place where it is unknown. Names of the program are

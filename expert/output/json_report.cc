@@ -143,8 +143,10 @@ void add_chain(Json& json, const Report& report, const Chain& chain) {
   json.end_object();
 }
 
-// The call that made a window.
+// The name of an object, and the call that made it.
 void add_created(Json& json, const Report& report, const Operation& operation) {
+  if (const auto name = given_name(report.definitions(), operation); !name.empty())
+    json.member("name", name);
   const bool window = operation.object == Operation::Object::kWindow;
   if (!window && operation.object != Operation::Object::kCommunicator) return;
   const auto& all = window ? report.waits().windows : report.waits().communicators;

@@ -120,10 +120,12 @@ struct Traffic {
 // A window or a communicator: its number in the trace, and where it was created, if that is known.
 struct WindowName {
   std::uint32_t id = 0;
+  std::string name;  // "window field", "window 0"
   std::string site;
 };
 struct ProcessGroup {
   std::uint32_t id = 0;
+  std::string name;
   std::string site;
   std::vector<std::uint32_t> ranks;  // ascending
 };

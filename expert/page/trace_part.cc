@@ -6,6 +6,7 @@
 
 #include "epilog/format/merge_properties.h"
 #include "expert/findings/last_call_words.h"
+#include "expert/findings/object_words.h"
 #include "expert/page/instances.h"
 #include "expert/page/trace_view.h"
 
@@ -14,8 +15,9 @@ namespace {
 
 constexpr std::size_t kLongestText = 480'000'000;
 
-// Where windows and communicators were created, as far as the analysis knows.
-void name_sites(const expert::Report& analysis, TraceContent& content) {
+// What windows and communicators are called, and where they were created, as far as the analysis
+// knows.
+void name_objects(const expert::Report& analysis, TraceContent& content) {
   const auto site = [&](const auto& created, std::uint32_t id) {
     const auto call = created.find(id);
     const std::size_t path = call == created.end() ? expert::kNone : analysis.path_at(call->second);
@@ -23,10 +25,15 @@ void name_sites(const expert::Report& analysis, TraceContent& content) {
                ? std::string()
                : expert::site_name(analysis.definitions(), analysis.program_site(path));
   };
+  const auto name = [&](expert::Operation::Object object, std::uint32_t id) {
+    return expert::object_words(analysis.definitions(), {.object = object, .id = id}, {});
+  };
   for (WindowName& window : content.windows) {
+    window.name = name(expert::Operation::Object::kWindow, window.id);
     window.site = site(analysis.waits().windows, window.id);
   }
   for (ProcessGroup& group : content.communicators) {
+    group.name = name(expert::Operation::Object::kCommunicator, group.id);
     group.site = site(analysis.waits().communicators, group.id);
   }
 }
@@ -70,7 +77,7 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   for (std::uint32_t p = 0; p < analysis.numbered_paths(); ++p) {
     content.path_nodes.push_back(analysis.path_at(p));
   }
-  name_sites(analysis, content);
+  name_objects(analysis, content);
   // Base64 makes four bytes of three; browsers take no longer texts than that.
   const std::size_t room = std::min<std::size_t>(max_bytes / 3 * 2, kLongestText);
   part.packed = pack_trace(std::move(content), report, room / 4 * 3);

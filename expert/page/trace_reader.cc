@@ -324,7 +324,7 @@ class Content {
     if (known_window_ && id == last_window_.first) return last_window_.second;
     const auto [entry, added] =
         windows_.try_emplace(id, static_cast<std::uint32_t>(out_.windows.size()));
-    if (added) out_.windows.push_back({id, {}});
+    if (added) out_.windows.push_back({id, {}, {}});
     known_window_ = true;
     last_window_ = {id, entry->second};
     return entry->second;
@@ -503,7 +503,7 @@ class Content {
       members += ranks.size();
       if (out_.communicators.size() == kMost || members > kMostMembers) return;
       known.insert(ranks);
-      out_.communicators.push_back({raw(id), {}, std::move(ranks)});
+      out_.communicators.push_back({raw(id), {}, {}, std::move(ranks)});
     });
   }
 

@@ -242,13 +242,13 @@ std::string describe(const TraceContent& content, const cube::Report& report,
   for (const expert::Metric& metric : expert::all_metrics()) json.value(metric.name);
   json.end_array().member("columnsOfDensity", content.density.columns).key("windows").begin_array();
   for (const WindowName& window : content.windows) {
-    json.value(window.id == kAbsent ? "symmetric memory" : "window " + std::to_string(window.id));
+    json.value(window.id == kAbsent ? "symmetric memory" : window.name);
   }
   json.end_array().key("windowSites").begin_array();
   for (const WindowName& window : content.windows) json.value(window.site);
   json.end_array().key("communicators").begin_array();
   for (const ProcessGroup& group : content.communicators) {
-    json.begin_object().member("number", group.id).member("site", group.site);
+    json.begin_object().member("name", group.name).member("site", group.site);
     json.member("ranks", ranges(group.ranks)).end_object();
   }
   json.end_array().key("omitted").begin_array();

@@ -44,6 +44,15 @@ bool is_system_source(std::string_view path) {
          });
 }
 
+// The interpreter of Python. What runs within it is the program's Python code, whichever of the
+// interpreter's functions a sample met, and whatever library that code had called.
+constexpr const char* kPythonCode = "Python code";
+bool is_python(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);
+  return path.starts_with("libpython") || path == "python" || path.starts_with("python2") ||
+         path.starts_with("python3");
+}
+
 void forget_line(CodePlace& place) {
   place.file.clear();
   place.line = kAbsent;
@@ -113,6 +122,11 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site, bool sampl
       places.push_back(place_of(*line));
     } else {
       const ModuleDef* const module = local_.modules.find(code->module);
+      if (sampled && module != nullptr && is_python(module->path)) {
+        places.assign(1, CodePlace{});
+        places.back().function = kPythonCode;
+        return places;
+      }
       const std::vector<CodePlace>& found = merged_.code_names.find(module, code->address, true);
       const std::size_t first = places.size();
       const bool entry = !sampled && found.back().begin && !is_absent(code->caller);

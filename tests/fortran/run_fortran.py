@@ -170,7 +170,10 @@ def check(options, top):
         if other is not None and other != measured:
             wrong.append(f"the program's results are not the same {what}: compare {top}/*/result.*")
     tool(options, "elg_merge", "--model", "basic", "-o", top / "a.elg", traces)
-    calls, events, callers = read_trace(tool(options, "elg_print", top / "a.elg"), options.ranks)
+    text = tool(options, "elg_print", top / "a.elg")
+    calls, events, callers = read_trace(text, options.ranks)
+    if "communicators" in options.program.name and ' str="a name with blanks"\n' not in text:
+        wrong.append("the trace has not the name that MPI_Comm_set_name gave, without the blanks at its end")
     # The program itself calls, not the wrappers nor the MPI library's Fortran part.
     here = {path.name for path in pathlib.Path(__file__).parent.iterdir()}
     strange = sorted(path for path in callers if pathlib.Path(path).name not in here)

@@ -60,6 +60,16 @@ def epochs(put=True):
     return "\n".join(lines) + "\n"
 
 
+def test_names_of_communicators_and_windows():
+    trace = earl.from_text("MPI_GROUP gid=0 mode=0 count=2 ranks=[0,1]\nMPI_COMM_REF cid=0 gid=0\n"
+                           'COMM_NAME cid=0 cnid="halo"\nMPI_COMM_REF cid=1 gid=0\n'
+                           'MPI_WIN wid=0 cid=0\nWIN_NAME wid=0 wnid="f\\351ld"\n' + MESSAGE)
+    assert (trace.communicators[0].name, trace.communicators[1].name) == ("halo", "")
+    assert "'halo' of 2" in repr(trace.communicators[0])
+    assert trace.windows[0].name == "f\\xe9ld"  # no UTF-8
+    assert "f\\xe9ld" in repr(trace.windows[0])
+
+
 def test_a_receives_sender():
     trace = earl.from_text(MESSAGE)
     receive = trace[6]

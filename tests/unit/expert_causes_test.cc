@@ -211,7 +211,7 @@ TEST(RootCauses, AWindowIsNamedByWhereItWasCreated) {
   const Script::Found found = s.analyse_until(7);
   ASSERT_EQ(found.causes.causes.size(), 1u);
   EXPECT_EQ(found.effects[0],
-            "the others wait 2.000 s for it on window 0 created at halo.c:12 (Wait at Fence 2.000 "
+            "the others wait 2.000 s for it on the window made at halo.c:12 (Wait at Fence 2.000 "
             "s); without it the run would take 2.000 s less");
 }
 

@@ -86,14 +86,22 @@ EXIT lid=0 time=5
   EXPECT_FALSE(summary.suspect()) << "names are missing, nothing else";
 }
 
-// A sample refers to a site: its function, and what led there. One without a place stays.
+// A sample refers to a site: its function, and what led there. One without a place stays. What runs
+// within Python's interpreter, or is called from there, is Python code.
 TEST(MergeSites, SamplesNameWhatIsComputed) {
   LocalRun run(1);
   run.add(0, kDefinitions + R"(
 STRING strid=7 cntc=0 str="COMPUTING"
 REGION rid=1023 rnid=7 fid=absent begln=absent endln=absent rdid=absent rtype=0
 LOCAL_SITE rid=600 erid=1023 module=0 address=1280 caller=1
+STRING strid=8 cntc=0 str="/usr/bin/python3.11"
+LOCAL_MODULE module=1 pathid=8 build_id=[4]
+LOCAL_FRAME frame=2 module=1 address=640 caller=absent
+LOCAL_SITE rid=601 erid=1023 module=0 address=1280 caller=2
+LOCAL_SITE rid=602 erid=1023 module=1 address=512 caller=2
 ENTER lid=0 time=0 rid=515
+LOCAL_SAMPLE lid=0 time=0.25 rid=601 count=2
+LOCAL_SAMPLE lid=0 time=0.375 rid=602 count=5
 LOCAL_SAMPLE lid=0 time=0.5 rid=600 count=3
 LOCAL_SAMPLE lid=0 time=0.75 rid=absent count=1
 MPI_CALL lid=0 time=1 exit=2 rid=512
@@ -124,8 +132,9 @@ EXIT lid=0 time=5
     return samples;
   };
   EXPECT_FALSE(run.merge().suspect());
-  EXPECT_EQ(samples_of(), (std::vector<std::string>{"0.500000 x3 prog+0x500<prog+0x300<prog+0x200",
-                                                    "0.750000 x1"}));
+  EXPECT_EQ(samples_of(), (std::vector<std::string>{
+                              "0.250000 x2 Python code", "0.375000 x5 Python code",
+                              "0.500000 x3 prog+0x500<prog+0x300<prog+0x200", "0.750000 x1"}));
   merge::MergeOptions options = run.options();
   options.format = merge::Format::kClassic;
   run.merge(options);

@@ -211,19 +211,21 @@ class DefinitionWriter {
       if (comm.stands_for_group) return;
       if (comm.intercommunicator && !comm.remote.empty()) {
         const OTF2_GroupRef remote = write_group(n_.remote_group(id), comm.remote);
-        check(OTF2_GlobalDefWriter_WriteInterComm(out(), n_.comm(id), s(""), group, remote,
+        check(OTF2_GlobalDefWriter_WriteInterComm(out(), n_.comm(id), s(comm.name), group, remote,
                                                   OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
         return;
       }
-      const std::string name = comm.ranks.size() == n_.processes() && raw(id) == 0
-                                   ? "MPI_COMM_WORLD"
-                                   : "communicator " + std::to_string(raw(id));
+      const bool world = comm.ranks.size() == n_.processes() && raw(id) == 0;
+      const std::string name = !comm.name.empty() ? comm.name
+                               : world            ? "MPI_COMM_WORLD"
+                                                  : "communicator " + std::to_string(raw(id));
       check(OTF2_GlobalDefWriter_WriteComm(out(), n_.comm(id), s(name), group, OTF2_UNDEFINED_COMM,
                                            OTF2_COMM_FLAG_NONE));
     });
     d_.windows.for_each([&](WindowId id, const WindowDef& window) {
-      check(OTF2_GlobalDefWriter_WriteRmaWin(out(), raw(id), s("window " + std::to_string(raw(id))),
-                                             n_.comm(window.comm),
+      const std::string name =
+          !window.name.empty() ? window.name : "window " + std::to_string(raw(id));
+      check(OTF2_GlobalDefWriter_WriteRmaWin(out(), raw(id), s(name), n_.comm(window.comm),
                                              OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
     });
   }

@@ -93,7 +93,7 @@ void EventWriter::carry(const R& record, const R& assumed) {
                carried_fields(kType, [&](std::size_t name, const auto& value) {
                  if (carried_bits(value) == other[count++]) return;
                  if constexpr (requires { value.value; }) {
-                   add(name, value);
+                   add(name, Seconds{value.value});
                  } else {
                    add(name, std::uint64_t{raw(value)});
                  }

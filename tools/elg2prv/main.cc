@@ -195,9 +195,9 @@ class Prv : public Shown {
     });
     type(out, kWindowType, "Window of a transfer");
     out += "VALUES\n0      No window\n";
-    d.windows.for_each([&](WindowId id, const WindowDef&) {
-      out += std::to_string(raw(id) + std::uint64_t{1}) + "      window " +
-             std::to_string(raw(id)) + '\n';
+    d.windows.for_each([&](WindowId id, const WindowDef& window) {
+      const std::string name = window.name.empty() ? std::to_string(raw(id)) : window.name;
+      out += std::to_string(raw(id) + std::uint64_t{1}) + "      window " + one_line(name) + '\n';
     });
     type(out, kBytesType, "Bytes of a transfer");
     d.metrics.for_each([&](MetricId id, const MetricDef& metric) {

@@ -222,6 +222,10 @@ CommId LocalTrace::comm(OTF2_CommRef ref) {
     const CommOfArchive& comm = def->second;
     cid = comm.self ? define_comm({rank_}, kOfSelf, (std::uint64_t{ref} << 32) + rank_, 0)
                     : define_comm(comm.ranks, kOfComm, ref, 0, comm.others);
+    if (!comm.name.empty()) {
+      const StringId name = string(comm.name);
+      write(CommName{cid, name, Count{0}});
+    }
   }
   comms_[ref] = cid;
   return cid;
@@ -268,6 +272,10 @@ WindowId LocalTrace::window(OTF2_RmaWinRef ref) {
   write(MpiWin{window.id, cid});
   write(WinIdentity{window.id, Hash64{kOfWindow + (window.made << 8)}, Hash64{ref}, Flags{0},
                     Byte{window.flavour}, Byte{0}});
+  if (!def->second.name.empty()) {
+    const StringId name = string(def->second.name);
+    write(WinName{window.id, name, Count{0}});
+  }
   return window.id;
 }
 

@@ -3,7 +3,7 @@
 // Groups: as the trace has them, by node, by communicators that have no process in common (those of one
 // MPI_Comm_split), or by behaviour, which puts rows together whose waiting is alike at all times.
 import type { Data } from "./data";
-import { grouped, plural } from "./format";
+import { grouped, plural, shortened } from "./format";
 import type { TraceData } from "./trace";
 
 // "communicators 0": of the first family of them.
@@ -17,7 +17,7 @@ export interface RowChoice {
 export const allRows: RowChoice = { filter: "", communicator: -1, grouping: "none" };
 
 export interface Communicator {
-  name: string; // "communicator 3"
+  name: string; // "communicator halo", "communicator 3"
   words: string; // with how many processes it has, and where it was created
   ranks: Set<number>;
 }
@@ -38,10 +38,9 @@ export class Rows {
   ) {
     this.places = new Int32Array(trace.rows.length);
     this.nodes = trace.info.rows.map((row) => nodeOf(data, row.location));
-    this.communicators = trace.info.communicators.map(({ number, site, ranks }) => {
+    this.communicators = trace.info.communicators.map(({ name, site, ranks }) => {
       const members = ranksOf(ranks);
-      const name = `communicator ${number}`;
-      const created = site === "" ? "" : `, created at ${site}`;
+      const created = site === "" ? "" : `, made at ${site}`;
       return { name, words: `${name} (${plural(members.size, "process", "processes")}${created})`, ranks: members };
     });
     this.findFamilies();
@@ -109,13 +108,13 @@ export class Rows {
       const of = new Map<number, number>();
       for (const c of family) for (const rank of this.communicators[c].ranks) of.set(rank, c);
       const key = this.trace.info.rows.map(({ rank }) => of.get(rank) ?? this.communicators.length);
-      return { name: (row) => this.communicators[key[row]]?.name.replace("communicator", "comm") ?? "none", key };
+      return { name: (row) => shortened(this.communicators[key[row]]?.name.replace("communicator", "comm") ?? "none", 30), key };
     }
     return { name: () => "", key: this.nodes.map(() => 0) };
   }
   // What a family is called in a list of choices.
   familyWords(family: number): string {
-    const numbers = this.families[family].map((c) => this.communicators[c].name.split(" ")[1]);
+    const numbers = this.families[family].map((c) => shortened(this.communicators[c].name.replace(/^communicator /, ""), 30));
     return numbers.length === 1
       ? `grouped by communicator ${numbers[0]}`
       : numbers.length === 2

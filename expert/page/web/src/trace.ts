@@ -170,10 +170,10 @@ export function bandName(kind: number): string {
   return bandNames[kind] ?? "epoch";
 }
 
-// "window 0, created at halo.c:9"
+// "window field, made at halo.c:9"
 export function windowWords(trace: TraceData, window: number): string {
   const site = trace.info.windowSites[window];
-  return (trace.info.windows[window] ?? `window ${window}`) + (site ? `, created at ${shortened(site, 40)}` : "");
+  return (trace.info.windows[window] ?? `window ${window}`) + (site ? `, made at ${shortened(site, 40)}` : "");
 }
 
 // Begins are distances from the one before, ends are lengths.

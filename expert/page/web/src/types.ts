@@ -132,7 +132,7 @@ export interface TraceInfo {
   columnsOfDensity: number;
   windows: string[];
   windowSites: string[]; // where they were created, "" where that is not known
-  communicators: { number: number; site: string; ranks: string }[]; // of some processes: "0-3,8"
+  communicators: { name: string; site: string; ranks: string }[]; // of some processes: "0-3,8"
   omitted: string[]; // sentences
   columns: Record<string, ColumnPlace>;
 }
