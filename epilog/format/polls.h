@@ -148,17 +148,25 @@ struct PollMember {
   std::uint32_t request = 0, requests = 0;  // of an array: the first pending
   std::uint32_t peer = 0, comm = 0, tag = 0;
   std::uint32_t window = 0, target = 0;
-  std::uint64_t place = 0;  // of an array of requests its address; of a window the byte
+  std::uint64_t place = 0;  // of a partitioned message 1 + the part; of a window the byte
   std::uint64_t value = 0, other = 0;
 
-  // The same thing is asked for, wherever in the code. (An array stays the same when its first
-  // request completes.)
-  constexpr bool asks_as(const PollMember& b) const {
-    return kind == b.kind && (place != 0 || request == b.request) && requests == b.requests &&
-           peer == b.peer && comm == b.comm && tag == b.tag && window == b.window &&
-           target == b.target && place == b.place && bytes == b.bytes;
+  // The same thing is asked for, wherever in the code.
+  constexpr bool asks_as(const PollMember& b) const { return differs(b) == 0; }
+  constexpr bool operator==(const PollMember& b) const {
+    return (differs(b) | (site ^ b.site)) == 0;
   }
-  constexpr bool operator==(const PollMember& b) const { return site == b.site && asks_as(b); }
+
+ private:
+  // Without branches, since it is asked of each poll.
+  constexpr std::uint64_t differs(const PollMember& b) const {
+    const std::uint32_t narrow =
+        (request ^ b.request) | (requests ^ b.requests) | (peer ^ b.peer) | (comm ^ b.comm) |
+        (tag ^ b.tag) | (window ^ b.window) | (target ^ b.target) |
+        (bytes ^ std::uint32_t{b.bytes}) |
+        (static_cast<std::uint32_t>(kind) ^ static_cast<std::uint32_t>(b.kind));
+    return (place ^ b.place) | narrow;
+  }
 };
 
 // What a series, or a part, has had of a member.
