@@ -63,62 +63,110 @@ Mapping join_metrics(const Report& before, const Report& after, std::vector<Metr
   return mapping;
 }
 
-// Call nodes of one report by what identifies them under their caller.
+// The callees of one caller, in the order of their lines where all have one, in groups that call
+// the same function.
+using Groups = std::map<std::string, std::vector<std::size_t>>;
+
 class Callees {
  public:
-  using Site = std::pair<std::size_t, std::string>;  // caller, function
-  void add(const Site& site, long line, std::size_t node) {
-    AtSite& at = sites_[site];
-    const std::size_t entry = at.nodes.size();
-    at.nodes.push_back(node);
-    at.taken.push_back(false);
-    at.all.entries.push_back(entry);
-    at.by_line[line].entries.push_back(entry);
-  }
-  // The first node at this line that nobody took, else kNone.
-  std::size_t take_exact(const Site& site, long line) {
-    const auto found = sites_.find(site);
-    if (found == sites_.end()) return kNone;
-    const auto at_line = found->second.by_line.find(line);
-    return at_line == found->second.by_line.end() ? kNone : take(found->second, at_line->second);
-  }
-  // The first that nobody took.
-  std::size_t take_next(const Site& site) {
-    const auto found = sites_.find(site);
-    return found == sites_.end() ? kNone : take(found->second, found->second.all);
-  }
-  // The first root that nobody took, whatever its name.
-  std::size_t take_root() {
-    for (auto site = sites_.lower_bound({kNone, ""}); site != sites_.end(); ++site) {
-      const std::size_t node = take_next(site->first);
-      if (node != kNone) return node;
+  explicit Callees(const Report& report) : report_(report), of_(report.call_nodes.size() + 1) {
+    for (std::size_t c = 0; c < report.call_nodes.size(); ++c) {
+      const std::size_t parent = report.call_nodes[c].parent;
+      of_[parent == kNone ? report.call_nodes.size() : parent].push_back(c);
     }
-    return kNone;
+  }
+  // Of kNone: the roots.
+  const std::vector<std::size_t>& all(std::size_t caller) const {
+    static const std::vector<std::size_t> none;
+    if (caller == kNone) return of_.back();
+    return caller + 1 < of_.size() ? of_[caller] : none;
+  }
+  Groups groups(std::size_t caller) const {
+    Groups groups;
+    for (const std::size_t c : all(caller)) {
+      groups[without_places(report_.region_name(c))].push_back(c);
+    }
+    for (auto& [name, nodes] : groups) {
+      const auto line = [&](std::size_t c) { return report_.call_nodes[c].line; };
+      if (std::all_of(nodes.begin(), nodes.end(), [&](std::size_t c) { return line(c) > 0; })) {
+        std::stable_sort(nodes.begin(), nodes.end(),
+                         [&](std::size_t a, std::size_t b) { return line(a) < line(b); });
+      }
+    }
+    return groups;
   }
 
  private:
-  // Nodes in order; those before `next` are taken.
-  struct Queue {
-    std::vector<std::size_t> entries;
-    std::size_t next = 0;
-  };
-  struct AtSite {
-    std::vector<std::size_t> nodes;
-    std::vector<bool> taken;
-    Queue all;
-    std::map<long, Queue> by_line;
-  };
-  static std::size_t take(AtSite& site, Queue& queue) {
-    while (queue.next < queue.entries.size() && site.taken[queue.entries[queue.next]]) ++queue.next;
-    if (queue.next == queue.entries.size()) return kNone;
-    const std::size_t entry = queue.entries[queue.next++];
-    site.taken[entry] = true;
-    return site.nodes[entry];
-  }
-  std::map<Site, AtSite> sites_;
+  const Report& report_;
+  std::vector<std::vector<std::size_t>> of_;
 };
 
-Mapping join_call_nodes(const Report& before, const Report& after, Report& joined) {
+// Which of the nodes before is which of those after, kNone: none.
+class CallPairs {
+ public:
+  CallPairs(const Report& before, const Report& after)
+      : before_(before), after_(after), callees_before_(before), callees_after_(after) {
+    partner_.assign(after.call_nodes.size(), kNone);
+    taken_.resize(before.call_nodes.size());
+    pair_callees(kNone, kNone);
+    for (std::size_t c = 0; c < after.call_nodes.size(); ++c) {  // callers stand before callees
+      if (partner_[c] != kNone) pair_callees(partner_[c], c);
+    }
+  }
+  const std::vector<std::size_t>& partners() const { return partner_; }
+
+ private:
+  void pair_callees(std::size_t caller_before, std::size_t caller_after) {
+    Groups before = callees_before_.groups(caller_before);
+    const Groups after = callees_after_.groups(caller_after);
+    for (const auto& [name, nodes] : after) {
+      const auto found = before.find(name);
+      if (found != before.end()) pair(found->second, nodes);
+    }
+    if (caller_after != kNone) return;
+    // A root is named after the program, which may have got another name.
+    std::vector<std::size_t> left = callees_before_.all(kNone);
+    std::erase_if(left, [&](std::size_t c) {
+      return std::find(partner_.begin(), partner_.end(), c) != partner_.end();
+    });
+    auto next = left.begin();
+    for (const std::size_t c : callees_after_.all(kNone)) {
+      if (partner_[c] == kNone && next != left.end()) partner_[c] = *next++;
+    }
+  }
+  // Calls of one function.
+  void pair(std::vector<std::size_t>& before, const std::vector<std::size_t>& after) {
+    std::map<long, std::vector<std::size_t>> at_line;
+    const bool as_many = before.size() == after.size();
+    if (!as_many) {
+      for (auto c = before.rbegin(); c != before.rend(); ++c)
+        at_line[before_.call_nodes[*c].line].push_back(*c);
+    }
+    for (const std::size_t c : after) {
+      const auto found = at_line.find(after_.call_nodes[c].line);
+      if (found == at_line.end() || found->second.empty()) continue;
+      partner_[c] = found->second.back();
+      found->second.pop_back();
+      taken_[partner_[c]] = true;
+    }
+    auto next = before.begin();
+    for (const std::size_t c : after) {
+      if (partner_[c] != kNone) continue;
+      while (next != before.end() && taken_[*next]) ++next;
+      if (next == before.end()) break;
+      partner_[c] = *next++;
+    }
+  }
+
+  const Report& before_;
+  const Report& after_;
+  Callees callees_before_, callees_after_;
+  std::vector<std::size_t> partner_;
+  std::vector<bool> taken_;  // nodes before whose partner is at the same line
+};
+
+Mapping join_call_nodes(const Report& before, const Report& after, Report& joined,
+                        std::vector<Difference::In>& in) {
   Mapping mapping;
   joined.regions = before.regions;
   joined.call_nodes = before.call_nodes;
@@ -126,46 +174,29 @@ Mapping join_call_nodes(const Report& before, const Report& after, Report& joine
   for (std::size_t r = 0; r < joined.regions.size(); ++r) {
     regions.try_emplace(joined.regions[r].name, r);
   }
-  Callees callees;
-  for (std::size_t c = 0; c < before.call_nodes.size(); ++c) {
-    const CallNode& node = before.call_nodes[c];
-    mapping.before.push_back(c);
-    callees.add({node.parent, before.region_name(c)}, node.line, c);
-  }
-  // All callees of one caller get their exact partners before any gets another's.
-  mapping.after.assign(after.call_nodes.size(), kNone);
-  std::vector<std::vector<std::size_t>> children(after.call_nodes.size() + 1);
+  mapping.before.resize(before.call_nodes.size());
+  std::iota(mapping.before.begin(), mapping.before.end(), std::size_t{0});
+  std::vector<Difference::In> found(before.call_nodes.size(), Difference::In::kBefore);
+  mapping.after = CallPairs(before, after).partners();
   for (std::size_t c = 0; c < after.call_nodes.size(); ++c) {
-    const std::size_t parent = after.call_nodes[c].parent;
-    children[parent == kNone ? after.call_nodes.size() : parent].push_back(c);
+    if (mapping.after[c] != kNone) {
+      found[mapping.after[c]] = Difference::In::kBoth;
+      continue;
+    }
+    mapping.after[c] = joined.call_nodes.size();
+    CallNode node = after.call_nodes[c];
+    if (node.parent != kNone) node.parent = mapping.after[node.parent];
+    const auto [entry, added] = regions.try_emplace(after.region_name(c), joined.regions.size());
+    if (added) joined.regions.push_back(after.regions[node.region]);
+    node.region = entry->second;
+    joined.call_nodes.push_back(std::move(node));
+    found.push_back(Difference::In::kAfter);
   }
-  const auto join_children = [&](std::size_t caller) {
-    const std::size_t partner = caller == after.call_nodes.size() ? kNone : mapping.after[caller];
-    const auto site = [&](std::size_t c) { return Callees::Site{partner, after.region_name(c)}; };
-    for (const std::size_t c : children[caller]) {
-      mapping.after[c] = callees.take_exact(site(c), after.call_nodes[c].line);
-    }
-    for (const std::size_t c : children[caller]) {
-      if (mapping.after[c] == kNone) mapping.after[c] = callees.take_next(site(c));
-    }
-    for (const std::size_t c : children[caller]) {
-      // The root is named after the program, which may have got another name.
-      if (mapping.after[c] == kNone && partner == kNone) mapping.after[c] = callees.take_root();
-      if (mapping.after[c] != kNone) continue;
-      mapping.after[c] = joined.call_nodes.size();
-      CallNode node = after.call_nodes[c];
-      node.parent = partner;
-      const auto [entry, added] = regions.try_emplace(after.region_name(c), joined.regions.size());
-      if (added) joined.regions.push_back(after.regions[node.region]);
-      node.region = entry->second;
-      joined.call_nodes.push_back(std::move(node));
-    }
-  };
-  join_children(after.call_nodes.size());
-  for (std::size_t c = 0; c < after.call_nodes.size(); ++c) join_children(c);
   const std::vector<std::size_t> place = put_in_document_order(joined.call_nodes);
   renumber(mapping.before, place);
   renumber(mapping.after, place);
+  in.resize(found.size());
+  for (std::size_t c = 0; c < found.size(); ++c) in[place[c]] = found[c];
   return mapping;
 }
 
@@ -206,11 +237,27 @@ void copy_severities(const Report& from, const std::vector<std::size_t>& metrics
 
 }  // namespace
 
+std::string without_places(std::string_view name) {
+  std::string result;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find(' ', 1), name.size());
+    const std::string_view word = name.substr(0, end);
+    const std::size_t colon = word.rfind(':');
+    const bool place = !result.empty() && colon != std::string_view::npos && colon > 1 &&
+                       word[colon - 1] != ':' && colon + 1 < word.size() &&
+                       std::all_of(word.begin() + static_cast<long>(colon) + 1, word.end(),
+                                   [](char c) { return c >= '0' && c <= '9'; });
+    if (!place) result += word;
+    name.remove_prefix(end);
+  }
+  return result;
+}
+
 Difference align(const Report& before, const Report& after) {
   Difference result;
   Report joined;
   const Mapping metrics = join_metrics(before, after, joined.metrics);
-  const Mapping calls = join_call_nodes(before, after, joined);
+  const Mapping calls = join_call_nodes(before, after, joined, result.call_nodes_in);
   result.by_location = !before.threads.empty() && shape(before) == shape(after);
   if (result.by_location) {
     joined.system = before.system;

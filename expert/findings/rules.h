@@ -15,6 +15,8 @@ inline constexpr double kWorthACause = 0.01;
 inline constexpr double kProcessorNote = 0.01, kProcessorWarning = 0.05;
 // Of the longest wait of an instance, for which the one that it was for had no processor.
 inline constexpr double kWaitWithoutProcessor = 0.05;
+// Two runs of one program differ by so much by themselves: of the run's time, and of a value.
+inline constexpr double kNoiseOfRun = 0.01, kNoiseOfValue = 0.05;
 
 // Of the largest waiting for a group one in so many: who waits less is not named.
 inline constexpr int kOneInVictims = 20;

@@ -40,6 +40,16 @@ class EveryCommand(CommandTest):
                 self.assert_fails(ran, 1, f"{name}: error", "--no-such-option", f"{name} --help")
                 self.assertEqual(ran.out, "")
 
+    def test_one_word_too_many_is_named(self):
+        """A command that takes one input names the second."""
+        for name in COMMANDS:
+            with self.subTest(name):
+                usage = self.run_command(*name.split(), "--help").lines[0]
+                if not re.search(r" (TRACE|REPORT|ARCHIVE|\S*\|TRACE)$", usage):
+                    continue
+                ran = self.run_command(*name.split(), "first", "-q", "second", "third")
+                self.assert_fails(ran, 1, "only one ", '"second" is another', f"{name} --help")
+
     def test_no_escape_sequences_in_a_pipe(self):
         for name in COMMANDS:
             with self.subTest(name):

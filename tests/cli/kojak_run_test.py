@@ -145,7 +145,11 @@ class EveryMpi(RunTest):
                 launcher, *words = self.launch(mpi, 2, "kill", "9")
                 noting = self.file("mpirun", f'#!/bin/sh\n{launcher} "$@"\nstatus=$?\necho $status > noted\nexit $status\n')
                 noting.chmod(0o755)
-                ran = self.kojak("-o", place, "--", noting, *words)
+                for _ in range(20 if mpi == "mpich" else 1):  # that of MPICH 4.2 gives 0 now and then
+                    shutil.rmtree(self.dir / place, ignore_errors=True)
+                    ran = self.kojak("-o", place, "--", noting, *words)
+                    if ran.status != 0:
+                        break
                 self.assertEqual(ran.status, int((self.dir / "noted").read_text()), ran.err)
                 self.assertNotEqual(ran.status, 0)
                 self.assertIn(f"mpirun ended with status {ran.status}", ran.err)
@@ -387,11 +391,11 @@ class Preloads(RunTest):
         launcher, program = MPIS["openmpi"]
         text = f"# a comment\n-np 1 {program}\n\n-np 1 -x LD_PRELOAD=libm.so.6 {program}\n"
         programs = self.file("programs", text)
-        # With a list of two Open MPI 5.0's mpirun ends by SIGSEGV, also alone: at times, or always.
+        # Open MPI 5.0's mpirun ends by SIGSEGV with a list of two lines, also alone. A comment counts as one.
         alone = [self.run_command(launcher, "--app", "programs", env=dict(OVERSUBSCRIBE, **ROOT)).status
                  for _ in range(3)]
         if 0 not in alone:
-            text = f"# a comment\n\n-np 2 -x LD_PRELOAD=libm.so.6 {program}\n"
+            text = f"-np 2 -x LD_PRELOAD=libm.so.6 {program}\n"
             programs.write_text(text)
         self.recorded(launcher, "--app", "programs", by_chance=signal.SIGSEGV)
         self.assertEqual(programs.read_text(), text)
@@ -472,7 +476,7 @@ class Failures(RunTest):
         self.assert_fails(self.kojak(), 1, "give a command to run")
         self.assert_fails(self.kojak("--mpi", "other", "--", "true"), 1, "other", "--mpi")
         self.assert_fails(self.run_command("kojak"), 1, "kojak run")
-        self.assert_fails(self.run_command("kojak", "dance"), 1, "dance")
+        self.assert_fails(self.run_command("kojak", "dif", "a", "b"), 1, "no command \"dif\"")
 
     def test_options_of_the_program_are_its_own(self):
         ran = self.kojak("echo", "-o", "x", "--help", "--", "y")

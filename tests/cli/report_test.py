@@ -205,27 +205,37 @@ class Deep(CommandTest):
         self.assertIn(f" / ... {self.CALLS + 1 - 200} more ... / f", longest)
         self.assertTrue(any(row["call path"].endswith(" / MPI_Barrier") for row in rows))
         ran = self.run_command("kojak", "diff", "deep.cube", "deep.cube")
-        self.assertIn("Regressions: none", ran.out)
+        self.assertIn("takes as long as deep.cube", " ".join(ran.out.split()))
 
 
 class Diff(CommandTest):
     def test_changes_are_after_minus_before(self):
         before, after = Cube(BEFORE), Cube(AFTER)
-        ran = self.run_command("kojak", "diff", BEFORE, AFTER)
+        ran = self.run_command("kojak", "diff", "--full", BEFORE, AFTER)
         self.assertEqual((ran.status, ran.err), (0, ""))
         change = after.total("time") - before.total("time")
         time = next(line for line in ran.lines if line.startswith("Time "))
         for value in (before.total("time"), after.total("time"), change):
             self.assertIn(f"{value:.6f}", time)
         self.assertIn(f"{100 * change / before.total('time'):.1f} %", time)
-        worse = ran.out.split("Regressions")[1].split("Improvements")
         wait = after.total("mpi_barrier_wait") - before.total("mpi_barrier_wait")
-        self.assertIn(f"+{wait:.6f} s", worse[0].splitlines()[1])
-        self.assertIn("WaitAtFence", worse[1].splitlines()[1])
-        self.assertIn("gone", worse[1].splitlines()[1])
         # Where there is no terminal, lines are at most 100 characters long.
         self.assertLessEqual(max(map(len, ran.lines)), 100)
-        self.assertIn(f"{before.total('time') / 4:.6f} s each", ran.lines[0])
+        # The verdict stands first: the run's words are those of its own numbers.
+        said = " ".join(ran.out.split("\n\n")[0].split())
+        share = abs(change) / before.total("time")
+        self.assertIn(f"{100 * share:.0f} % {'faster' if change < 0 else 'slower'} than {BEFORE}", said)
+        self.assertIn("got worse: Wait at Barrier", said)
+        self.assertIn(f"{before.total('time') / 4:.6f} s each", ran.out)
+        # Without --full: no table, and each second once.
+        short = self.run_command("kojak", "diff", BEFORE, AFTER)
+        self.assertEqual(short.out.split("\n\n")[0], ran.out.split("\n\n")[0])
+        self.assertNotIn("\nTime ", short.out)
+        lists = dict(zip(*[iter(re.split(r"\n(Worse|Better|Only before|Only after) \(\d+\)\n", short.out)[1:])] * 2))
+        self.assertIn(f"+{wait:.6f} s", lists["Worse"].splitlines()[0])
+        self.assertIn("WaitAtBarrier", lists["Worse"].splitlines()[0])
+        self.assertIn("WaitAtFence", lists["Only before"])
+        self.assertNotIn("Delay Costs", short.out)
 
     def test_every_number_as_values(self):
         before, after = Cube(BEFORE), Cube(AFTER)
@@ -236,8 +246,9 @@ class Diff(CommandTest):
 
     def test_a_report_and_itself(self):
         ran = self.run_command("kojak", "diff", AFTER, AFTER)
-        self.assertIn("Regressions: none", ran.out)
-        self.assertIn("Improvements: none", ran.out)
+        self.assertIn("takes as long as", ran.out)
+        self.assertIn("no kind of waiting got worse", " ".join(ran.out.split()))
+        self.assertIsNone(re.search("^(Worse|Better|Only)", ran.out, re.M))
 
     def test_errors(self):
         self.assert_fails(self.run_command("kojak", "diff", AFTER), 1, "name two reports")
@@ -311,7 +322,8 @@ class Series(CommandTest):
         self.assertEqual([(w["metric"], w["before"], w["after"]) for w in result["regressions"]], [("time", 10.25, 10.5)])
         ran = self.run_command("kojak", "diff", "--fail-above", "4.9", fast, slow)
         self.assertEqual(ran.status, 3)
-        self.assertIn("Regressions (", ran.out)
+        self.assertIn("slow.cube is 5.0 % slower than fast.cube (10.5 s, not 10.0 s); it waits 0.50 s more; "
+                      "got worse: Wait at Barrier (1.5 s, not 1.0 s).", " ".join(ran.out.split()))
 
     def test_errors(self):
         two, three = self.run_of(2, 9, 1, "two"), self.run_of(3, 9, 1, "three")

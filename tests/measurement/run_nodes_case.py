@@ -30,7 +30,9 @@ class Nodes:
     def run(self, name, arguments, killed=False):
         self.case.args.arguments = arguments
         done = self.case.run(True, {"ELG_DIR": self.local / name})
-        if (done.returncode != 0) != killed or "kojak: " in done.stderr:
+        # The launcher of MPICH 4.1 and later gives 0 now and then for processes that were killed.
+        any_status = killed and self.case.is_mpich_4_1()
+        if ((done.returncode != 0) != killed and not any_status) or "kojak: " in done.stderr:
             sys.exit(f"{name}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
         if any(self.local.iterdir()):
             sys.exit(f"{name}: the nodes were not apart: {list(self.local.iterdir())}")

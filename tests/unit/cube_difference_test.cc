@@ -35,7 +35,7 @@ std::string calls(const std::vector<int>& lines, int locations, const char* call
                       test::system_of(locations), "<matrix metricId=\"0\">" + rows + "</matrix>");
 }
 
-TEST(CubeDifference, CallsAreTheSameByLineFirstAndThenInOrder) {
+TEST(CubeDifference, WhereOneHasMoreCallsOfAFunctionLinesCountFirst) {
   // Before: lines 10 (1 s) and 20 (2 s). After: lines 12 (1 s), 20 (2 s) and 30 (3 s): 20 is 20,
   // 12 has no line of its own and takes what is left, 10; 30 is new.
   const Difference d =
@@ -44,7 +44,31 @@ TEST(CubeDifference, CallsAreTheSameByLineFirstAndThenInOrder) {
   EXPECT_EQ(cube::call_path_sums(d.before, 0), (std::vector<double>{0, 1, 2, 0}));
   EXPECT_EQ(cube::call_path_sums(d.after, 0), (std::vector<double>{0, 1, 2, 3}));
   EXPECT_EQ(d.before.call_nodes[3].line, 30);
+  using In = Difference::In;
+  EXPECT_EQ(d.call_nodes_in, (std::vector<In>{In::kBoth, In::kBoth, In::kBoth, In::kAfter}));
   EXPECT_TRUE(d.by_location);
+}
+
+TEST(CubeDifference, OfEquallyManyCallsTheFirstIsTheFirst) {
+  // A line was added above both: 20 was 10 and 30 was 20. The report after has the later line
+  // first: 30 (1 s), then 20 (2 s).
+  const Difference d =
+      cube::align(read("b.cube", calls({10, 20}, 1)), read("a.cube", calls({30, 20}, 1)));
+  ASSERT_EQ(d.before.call_nodes.size(), 3u);
+  EXPECT_EQ(cube::call_path_sums(d.before, 0), (std::vector<double>{0, 1, 2}));
+  EXPECT_EQ(cube::call_path_sums(d.after, 0), (std::vector<double>{0, 2, 1}));
+}
+
+TEST(CubeDifference, PlacesInNamesDoNotCount) {
+  EXPECT_EQ(cube::without_places("between MPI_Put a.c:3 and MPI_Win_fence a b.c:9"),
+            "between MPI_Put and MPI_Win_fence a");
+  for (const char* kept : {"f", "a.c:3", "ns::f(int)", "a:: 7", "omp parallel a.c:", "x :1", ""})
+    EXPECT_EQ(cube::without_places(kept), kept);
+  const Difference d =
+      cube::align(read("b.cube", calls({10}, 1, "between MPI_Put a.c:3 and MPI_Put a.c:9")),
+                  read("a.cube", calls({12}, 1, "between MPI_Put b.c:5 and MPI_Put b.c:11")));
+  ASSERT_EQ(d.before.call_nodes.size(), 2u);
+  EXPECT_EQ(cube::call_path_sums(d.after, 0), (std::vector<double>{0, 1}));
 }
 
 TEST(CubeDifference, ANewFunctionGetsACallPathOfItsOwn) {
@@ -101,6 +125,7 @@ TEST(CubeDifference, AReportHasNoDifferenceToItself) {
   EXPECT_EQ(d.before.call_nodes.size(), report->call_nodes.size());
   EXPECT_EQ(cube::totals(d.before), cube::totals(d.after));
   EXPECT_EQ(cube::totals(d.before), cube::totals(*report));
+  for (const Difference::In in : d.call_nodes_in) EXPECT_EQ(in, Difference::In::kBoth);
   EXPECT_GT(cube::total(d.before, 0), 6.0);  // about 1.7 s on four processes
 }
 

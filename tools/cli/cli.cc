@@ -109,6 +109,27 @@ void keep_next_words(std::vector<std::string>& words, const po::options_descript
   });
 }
 
+// Boost says that there are too many words, but not which.
+std::string too_many(const std::vector<std::string>& words, const po::options_description& all,
+                     const ToolOptions& options) {
+  const std::string& name = options.positional.name_for_position(0);
+  po::positional_options_description any;
+  any.add(name.c_str(), -1);
+  const po::parsed_options parsed =
+      po::command_line_parser(words).options(all).positional(any).run();
+  std::size_t left = options.positional.max_total_count();
+  for (const po::option& option : parsed.options) {
+    if (option.position_key < 0) continue;
+    for (const std::string& value : option.value) {
+      if (left-- == 0) {
+        return "only one " + name + " is taken, and \"" + value + "\" is another" +
+               (name == "trace" ? " (elg_merge makes one of several)" : "");
+      }
+    }
+  }
+  return "only one " + name + " is taken";
+}
+
 }  // namespace
 
 std::filesystem::path program_folder() {
@@ -156,12 +177,17 @@ int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const Tool
       std::vector<std::string> command;
       if (options.stop_at_positional) std::tie(words, command) = split_command(argc, argv, all);
       keep_next_words(words, all);
-      po::parsed_options parsed = po::command_line_parser(words)
-                                      .options(all)
-                                      .positional(options.positional)
-                                      .style(po::command_line_style::default_style &
-                                             ~po::command_line_style::allow_guessing)
-                                      .run();
+      po::parsed_options parsed(&all);
+      try {
+        parsed = po::command_line_parser(words)
+                     .options(all)
+                     .positional(options.positional)
+                     .style(po::command_line_style::default_style &
+                            ~po::command_line_style::allow_guessing)
+                     .run();
+      } catch (const po::too_many_positional_options_error&) {
+        return static_cast<int>(usage_error(too_many(words, all, options)));
+      }
       if (!command.empty()) {
         parsed.options.emplace_back(options.positional.name_for_position(0), command);
       }

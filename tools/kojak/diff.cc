@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "epilog/format/text/printable.h"
 #include "expert/cube/difference.h"
 #include "expert/cube/reader.h"
+#include "expert/findings/differences.h"
 #include "expert/output/format.h"
 #include "expert/page/page.h"
 #include "expert/patterns/catalogue.h"
@@ -63,6 +65,21 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
   const std::size_t characters = width_of(text);
   const std::string blanks(width > characters ? width - characters : 0, ' ');
   return right ? blanks + text : text + blanks;
+}
+
+void print_wrapped(const std::string& text) {
+  const std::size_t width = std::max<std::size_t>(cli::terminal_width(), 40);
+  std::istringstream words(text);
+  std::size_t column = 0;
+  for (std::string word; words >> word;) {
+    if (column > 0 && column + 1 + width_of(word) > width) {
+      std::cout << '\n';
+      column = 0;
+    }
+    std::cout << (column > 0 ? " " : "") << word;
+    column += (column > 0 ? 1 : 0) + width_of(word);
+  }
+  std::cout << '\n';
 }
 
 struct MetricRow {
@@ -146,7 +163,10 @@ std::vector<Change> call_path_changes(const cube::Difference& difference) {
 // The call path and where its call stands: behind what the line holds already, or below it.
 void print_place(const Report& report, std::size_t call_node, std::size_t used) {
   const std::size_t width = std::max<std::size_t>(cli::terminal_width(), 60);
-  const std::string call_site = report.call_site(call_node);
+  const std::string name = report.region_name(call_node);
+  // "between MPI_Put a.c:3 and ..." has its places in its name.
+  const bool placed = cube::without_places(name) != name;
+  const std::string call_site = placed ? "" : report.call_site(call_node);
   const std::string site =
       call_site.empty() ? "" : "  (" + printable_path(call_site, width / 3) + ")";
   const std::string path = printable(report.call_path(call_node));
@@ -157,30 +177,55 @@ void print_place(const Report& report, std::size_t call_node, std::size_t used) 
             << (fits ? path : printable_path(path, room)) << site << '\n';
 }
 
-void print_changes(const cube::Difference& difference, std::vector<Change> changes, bool worse,
-                   double root, double threshold, std::size_t top) {
-  std::erase_if(changes, [&](const Change& change) {
-    return (change.change() > 0) != worse || !matters(change, root, threshold);
-  });
-  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+// What a list holds: changes of one direction at call paths that both reports have, or those that
+// only one has.
+struct List {
+  const char* heading;
+  std::vector<Change> changes;
+};
+
+void print_list(const cube::Difference& difference, List list, std::size_t top) {
+  if (list.changes.empty()) return;
+  std::stable_sort(list.changes.begin(), list.changes.end(), [](const Change& a, const Change& b) {
     return std::abs(a.change()) > std::abs(b.change());
   });
-  std::cout << '\n' << cli::bold(worse ? "Regressions" : "Improvements");
-  if (changes.empty()) {
-    std::cout << ": none\n";
-    return;
-  }
-  std::cout << " (" << changes.size() << ")\n";
-  for (std::size_t i = 0; i < changes.size() && (top == 0 || i < top); ++i) {
-    const Change& change = changes[i];
+  std::cout << '\n' << cli::bold(list.heading) << " (" << list.changes.size() << ")\n";
+  for (std::size_t i = 0; i < list.changes.size() && (top == 0 || i < top); ++i) {
+    const Change& change = list.changes[i];
     const Report& report = difference.before;
     const std::string seconds = cube::format_change(cube::Unit::kSeconds, change.change());
+    const cube::Metric& metric = report.metrics[change.metric];
+    const bool execution = metric.name == expert::Execution::kMetric.name;
     const std::string title =
-        printable_name(report.metrics[change.metric].title, 40) + (change.rest ? " (rest)" : "");
+        execution ? "outside of MPI"
+                  : printable_name(metric.title, 40) + (change.rest ? " (rest)" : "");
     std::cout << coloured(padded(seconds, 14, true), change.change()) << " s  "
               << padded(relative(change.before, change.after), 10, true) << "  " << title;
     print_place(report, change.call_node, 30 + width_of(title));
   }
+  if (top != 0 && list.changes.size() > top)
+    std::cout << std::string(16, ' ') << "and " << list.changes.size() - top << " more (--top 0)\n";
+}
+
+// Of the tree of time, where each second is once; of all trees if `full`.
+void print_lists(const cube::Difference& difference, double threshold, bool full, std::size_t top) {
+  using In = cube::Difference::In;
+  const double run = std::max(cube::total(difference.before, 0), cube::total(difference.after, 0));
+  const std::vector<std::size_t> roots = cube::metric_roots(difference.before);
+  List worse{"Worse", {}}, better{"Better", {}}, before{"Only before", {}}, after{"Only after", {}};
+  for (const Change& change : call_path_changes(difference)) {
+    if (!full && roots[change.metric] != 0) continue;
+    if (!matters(change, run, threshold)) continue;
+    if (threshold > 0 && !expert::beyond_noise(change.before, change.after, 0)) continue;
+    const In in = difference.call_nodes_in[change.call_node];
+    List& list = in == In::kBefore     ? before
+                 : in == In::kAfter    ? after
+                 : change.change() > 0 ? worse
+                                       : better;
+    list.changes.push_back(change);
+  }
+  for (List* list : {&worse, &better, &before, &after})
+    print_list(difference, std::move(*list), top);
 }
 
 void print_csv(const cube::Difference& difference) {
@@ -275,6 +320,27 @@ void print_series_csv(const std::vector<Run>& runs) {
   table.print_csv(std::cout);
 }
 
+// Nothing of reports that do not have the time of processes.
+std::optional<std::string> verdict(const std::vector<Report>& reports) {
+  std::vector<Run> runs;
+  for (const Report& report : reports) {
+    auto run = run_of(report);
+    if (!run) return std::nullopt;
+    runs.push_back(std::move(*run));
+  }
+  const bool of_each = !same_sizes(runs);
+  const auto compared = [&](const Run& run) {
+    const auto scaled = [&](double seconds) { return of_each ? run.each(seconds) : seconds; };
+    expert::ComparedRun result{
+        printable_name(run.file, 60), run.time, scaled(run.total), scaled(run.computing), {}};
+    for (const double wait : run.waits) result.waits.push_back(scaled(wait));
+    return result;
+  };
+  std::vector<std::string> titles;
+  for (const Pattern& pattern : patterns()) titles.push_back(pattern.title);
+  return expert::difference_words(compared(runs[0]), compared(runs[1]), titles, of_each);
+}
+
 // Two reports, one beside the other.
 // to_stdout: standard output is taken by something else.
 Status compare(const std::vector<Report>& reports, const std::string& page, bool to_stdout,
@@ -297,14 +363,18 @@ Status compare(const std::vector<Report>& reports, const std::string& page, bool
     return {};
   }
   const auto top = values["top"].as<std::size_t>();
+  if (const auto words = verdict(reports)) {
+    print_wrapped(*words);
+    std::cout << '\n';
+  }
   print_run("before: ", reports[0]);
   print_run("after:  ", reports[1]);
-  std::cout << '\n';
-  print_metrics(difference, threshold, values.count("all") != 0);
-  const std::vector<Change> changes = call_path_changes(difference);
-  const double root = std::max(cube::total(difference.before, 0), cube::total(difference.after, 0));
-  print_changes(difference, changes, true, root, threshold, top);
-  print_changes(difference, changes, false, root, threshold, top);
+  const bool all = values.count("all") != 0, full = all || values.count("full") != 0;
+  print_lists(difference, threshold, full, top);
+  if (full) {
+    std::cout << '\n';
+    print_metrics(difference, threshold, all);
+  }
   return {};
 }
 
@@ -392,8 +462,9 @@ ExitCode run_diff(const cli::po::variables_map& values) {
 int diff_command(int argc, char** argv) {
   const cli::ToolInfo info{
       "kojak diff", "[options] BEFORE AFTER | REPORT REPORT...",
-      "Compares two CUBE reports: what became better and what became worse. Of more than two, in\n"
-      "the order of their processes or of time: a series, with time, efficiency and waiting.",
+      "Compares two CUBE reports: which run is faster, what became better, what worse. Of more "
+      "than two,\n"
+      "in the order of their processes or of time: a series, with time, efficiency and waiting.",
       "kojak diff --fail-above 5 --json change.json old.cube new.cube"};
   cli::ToolOptions options;
   options.visible.add_options()("output,o", cli::po::value<std::string>()->value_name("PAGE"),
@@ -406,8 +477,10 @@ int diff_command(int argc, char** argv) {
       "than this part of the run")("weak", "a series in which the work grows with the processes")(
       "top,n", cli::po::value<std::size_t>()->default_value(10)->value_name("N"),
       "how many call paths of each kind; 0: all")(
-      "threshold,t", cli::po::value<double>()->default_value(0.5, "0.5")->value_name("PERCENT"),
-      "leave out changes below this percentage of the run")("all,a", "every metric")(
+      "threshold,t", cli::po::value<double>()->default_value(1, "1")->value_name("PERCENT"),
+      "leave out changes below this part of the run, and below 5 % of the value")(
+      "full", "also the other trees, and a table of all metrics that changed")(
+      "all,a", "the same with every metric")(
       "csv", "every metric and call path as comma-separated values");
   options.hidden.add_options()("report", cli::po::value<std::vector<std::string>>());
   options.positional.add("report", -1);

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/cli/cli.h"
 #include "tools/kojak/commands.h"
@@ -59,13 +60,14 @@ int main(int argc, char** argv) {
   kojak::cli::ToolInfo info = kInfo;
   info.subcommands = names.c_str();
   kojak::cli::ToolOptions options;
-  options.hidden.add_options()("subcommand", kojak::cli::po::value<std::string>(), "");
-  options.positional.add("subcommand", 1);
+  options.hidden.add_options()("subcommand", kojak::cli::po::value<std::vector<std::string>>(), "");
+  options.positional.add("subcommand", -1);  // a command that is none, and its words
   return kojak::cli::run_tool(argc, argv, info, options, [](const auto& values) {
     if (values.count("subcommand") == 0) {
       return kojak::cli::usage_error("say what to do, like kojak run");
     }
-    return kojak::cli::usage_error("there is no command \"" +
-                                   values["subcommand"].template as<std::string>() + "\"");
+    return kojak::cli::usage_error(
+        "there is no command \"" +
+        values["subcommand"].template as<std::vector<std::string>>().front() + "\"");
   });
 }

@@ -18,17 +18,23 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// As in expert/profile/efficiency.h: computing is what execution has outside of all that stands
-// below it.
-std::optional<Efficiencies> efficiency_of(const cube::Report& report) {
+// Computing is what execution has outside of all that stands below it: seconds of each location.
+std::vector<double> computing_of(const cube::Report& report) {
   const std::size_t execution = report.find_metric(expert::Execution::kMetric.name);
-  if (execution == cube::kNone) return std::nullopt;
+  if (execution == cube::kNone) return {};
   std::vector<double> computing = cube::location_sums(report, execution);
   for (std::size_t m = 0; m < report.metrics.size(); ++m) {
     if (report.metrics[m].parent != execution) continue;
     const std::vector<double> below = cube::location_sums(report, m);
     for (std::size_t i = 0; i < computing.size(); ++i) computing[i] -= below[i];
   }
+  return computing;
+}
+
+// As in expert/profile/efficiency.h.
+std::optional<Efficiencies> efficiency_of(const cube::Report& report,
+                                          const std::vector<double>& computing) {
+  if (computing.empty()) return std::nullopt;
   const std::vector<double> times = expert::own_times([&](std::string_view name) {
     const std::size_t m = report.find_metric(name);
     return m == cube::kNone ? std::vector<double>() : cube::location_sums(report, m);
@@ -80,7 +86,10 @@ Result<Run> run_of(const cube::Report& report) {
   }
   const std::vector<double> times = cube::location_sums(report, time);
   run.time = *std::max_element(times.begin(), times.end());
-  run.efficiency = efficiency_of(report);
+  run.total = sum(times);
+  const std::vector<double> computing = computing_of(report);
+  run.computing = sum(computing);
+  run.efficiency = efficiency_of(report, computing);
   for (const Pattern& pattern : patterns()) {
     const std::size_t metric = report.find_metric(pattern.name);
     run.waits.push_back(metric == cube::kNone ? 0 : cube::total(report, metric));

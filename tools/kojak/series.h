@@ -23,8 +23,10 @@ struct Efficiencies {
 struct Run {
   std::string file;
   std::size_t processes = 0, locations = 0;
-  double time = 0;     // seconds, of the location that took longest
-  double waiting = 0;  // seconds, of all
+  double time = 0;   // seconds, of the location that took longest
+  double total = 0;  // seconds, of all locations, as what follows
+  double waiting = 0;
+  double computing = 0;  // outside of MPI, other communication and the measurement
   std::optional<Efficiencies> efficiency;
   // Seconds of all locations, one for each pattern in the order of patterns(); 0 where the report
   // has no such metric.
