@@ -147,8 +147,9 @@ void CauseSolver::GainsOfGroups::find_shapes(Amount all) {
     std::sort(g.ranks.begin(), g.ranks.end(),
               [](const auto& a, const auto& b) { return a.location < b.location; });
     std::vector<PairOfGroup> pairs;
+    const bool does = g.kind == Stretch::Kind::kComputing || g.kind == Stretch::Kind::kCall;
     for (const auto& [key, amount] : t.pairs) {
-      if (amount > 0) {
+      if (does && amount > 0) {
         pairs.push_back(
             {static_cast<LocationIndex>(key >> 32), static_cast<LocationIndex>(key), amount});
       }
@@ -267,7 +268,9 @@ std::vector<CauseAtom> CauseSolver::list_atoms(std::span<const ListedCause> list
       atom.amount += sums.short_term + sums.long_term;
       atom.direct += sums.short_term;
     }
-    for (CauseAtom& a : atoms_of(atom, l.cause.sampled, interval, what)) {
+    const auto time = times_.find(std::uint64_t{atom.location} << 32 | atom.id);
+    const double seconds = time == times_.end() ? 0 : time->second;
+    for (CauseAtom& a : atoms_of(atom, {l.cause.sampled, interval, seconds}, what)) {
       atoms.push_back(std::move(a));
     }
   }

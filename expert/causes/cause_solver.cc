@@ -767,6 +767,7 @@ CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
       done_[k] += sums[k];
       if (place[k] != kNotWanted) {
         times[place[k]].push_back({c_.stretches_[k], l, in_seconds(Amount{sums[k]})});
+        times_[std::uint64_t{l} << 32 | k] = in_seconds(Amount{sums[k]});
       }
       sums[k] = 0;
     }

@@ -328,8 +328,9 @@ class CauseSolver {
   // How much of a waiter's time falls to each late one: a waiter at place p waits `places_[j] -
   // places_[p]` for the one at j > p: each moment is shared by all that are still missing.
   std::vector<double> places_;
-  std::vector<std::uint32_t> place_of_;  // by location
-  std::vector<Amount> done_;             // by stretch: of all locations, without waits
+  std::vector<std::uint32_t> place_of_;              // by location
+  std::vector<Amount> done_;                         // by stretch: of all locations, without waits
+  std::unordered_map<std::uint64_t, double> times_;  // the wanted ones, by location and stretch
 };
 
 template <class Note>

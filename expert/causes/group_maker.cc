@@ -14,7 +14,9 @@ namespace {
 // ---- atoms
 
 constexpr double kFewestSamples = 5;
-constexpr double kExplained = 0.1;    // of what took longer: what samples must tell at least
+// Of what took longer while the process ran: what samples must tell at least. Where it hardly ran
+// they tell nothing.
+constexpr double kExplained = 0.5, kRanAtLeast = 0.03;
 constexpr double kOfFunctions = 0.1;  // a function that has less joins the largest
 constexpr double kNearlyAll = 0.8;
 
@@ -285,15 +287,19 @@ bool find_pairs(CauseGroup& group, const std::vector<PairOfGroup>& pairs, Amount
 
 }  // namespace
 
-std::vector<CauseAtom> atoms_of(const CauseAtom& cause, const std::vector<SampledPlace>& sampled,
-                                double interval, const WhatIsDone& what) {
-  if (cause.stretch.kind != Stretch::Kind::kComputing || sampled.empty()) return {cause};
+std::vector<CauseAtom> atoms_of(const CauseAtom& cause, const SampledStretch& sampled,
+                                const WhatIsDone& what) {
+  if (cause.stretch.kind != Stretch::Kind::kComputing || sampled.places.empty()) return {cause};
   double count = 0;
-  for (const SampledPlace& s : sampled) count += s.samples;
-  const std::vector<OfFunction> functions = functions_of(sampled, what);
+  for (const SampledPlace& s : sampled.places) count += s.samples;
+  const std::vector<OfFunction> functions = functions_of(sampled.places, what);
   double longer = 0;
   for (const OfFunction& f : functions) longer += f.longer;
-  const bool told = interval == 0 || longer * interval >= kExplained * in_seconds(cause.longer);
+  const double interval = sampled.interval;
+  const double ran = sampled.seconds > 0 ? std::min(1.0, count * interval / sampled.seconds) : 1;
+  const bool told =
+      interval == 0 ||
+      (ran >= kRanAtLeast && longer * interval >= kExplained * ran * in_seconds(cause.longer));
   if (count < kFewestSamples || functions.empty() || !told) return {cause};
   // In thousandths of samples: shares are whole numbers.
   constexpr double kParts = 1000;

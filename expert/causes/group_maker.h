@@ -28,11 +28,15 @@ struct CauseAtom {
   Ticks part = 1, whole = 1;  // how much of its cause it is
 };
 
-// The atoms of one cause. `cause`: as a whole, with what regions and call sites say is done;
-// `sampled`: what its process was found computing; `interval`: seconds between samples, 0 if that
-// is not known.
-std::vector<CauseAtom> atoms_of(const CauseAtom& cause, const std::vector<SampledPlace>& sampled,
-                                double interval, const WhatIsDone& what);
+// What one process was found computing in a stretch, and how long it was in it, in all. `interval`:
+// seconds of processor time between samples, 0 if that is not known.
+struct SampledStretch {
+  const std::vector<SampledPlace>& places;
+  double interval = 0, seconds = 0;
+};
+// The atoms of one cause. `cause`: as a whole, with what regions and call sites say is done.
+std::vector<CauseAtom> atoms_of(const CauseAtom& cause, const SampledStretch& sampled,
+                                const WhatIsDone& what);
 // Atoms that nothing was sampled of get the function that their process was found computing before
 // the same call, if that is nearly always one.
 void name_by_calls(std::vector<CauseAtom>& atoms, const WhatIsDone& what);

@@ -1,10 +1,8 @@
 #include "expert/causes/what_is_done.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "epilog/format/openmp_constructs.h"
-#include "epilog/format/run_property_keys.h"
 #include "expert/sums/samples.h"
 
 namespace kojak::expert {
@@ -25,13 +23,7 @@ std::string WhatIsDone::function_name(RegionId function) const {
 }
 
 double WhatIsDone::sample_interval() const {
-  if (definitions_ == nullptr) return 0;
-  double seconds = 0;
-  definitions_->properties.for_each(
-      [&](const std::string& key, ProcessId, const std::string& value) {
-        if (key == run_property::kSampleInterval) seconds = std::strtod(value.c_str(), nullptr);
-      });
-  return seconds > 0 ? seconds : 0;
+  return definitions_ == nullptr ? 0 : expert::sample_interval(*definitions_);
 }
 
 std::string WhatIsDone::function_key(RegionId function) const {

@@ -70,4 +70,14 @@ std::string failed_call_words(const FailedCallGroup& group) {
   return words + std::string(consequence(group)) + '.';
 }
 
+std::string failed_calls_in_short(const Report& report) {
+  const std::vector<FailedCallGroup> groups = failed_call_groups(report);
+  if (groups.empty()) return {};
+  std::uint64_t all = 0;
+  for (const FailedCallGroup& group : groups) all += group.count;
+  const FailedCallGroup& most = groups.front();
+  return counted(all, "call", "calls") + " failed, " + (most.count == all ? "" : "most of them ") +
+         most.function + (most.place.empty() ? "" : " at " + most.place);
+}
+
 }  // namespace kojak::expert

@@ -29,5 +29,7 @@ std::string_view error_name(const FailedCallGroup& group);
 // "MPI_Put failed 400 times at halo.c:22 on ranks 0-3: MPI_ERR_RMA_SYNC (wrong synchronization of
 // RMA calls); nothing was transferred."
 std::string failed_call_words(const FailedCallGroup& group);
+// "408 calls failed, most of them MPI_Put at halo.c:22"; empty if none did.
+std::string failed_calls_in_short(const Report& report);
 
 }  // namespace kojak::expert

@@ -18,4 +18,17 @@ inline constexpr double kWaitWithoutProcessor = 0.05;
 // Two runs of one program differ by so much by themselves: of the run's time, and of a value.
 inline constexpr double kNoiseOfRun = 0.01, kNoiseOfValue = 0.05;
 
+// Of the largest waiting for a group one in so many: who waits less is not named.
+inline constexpr int kOneInVictims = 20;
+// Of the run: a gain that is less is none to speak of.
+inline constexpr double kGainToSay = 0.005;
+// Of the waiting: what has no cause and is so much is said.
+inline constexpr double kNotAttributedToSay = 0.2;
+// Of the bar: a part that is less has no letter and no figure.
+inline constexpr double kPartOfBar = 0.005;
+// Processors were missing: of all time, or of what the first group took longer.
+inline constexpr double kProcessorsMissing = 0.05, kProcessorsMissingThere = 0.2;
+// Of the mean of the others' work in a function, against one's own: nothing.
+inline constexpr double kNothingOfIt = 0.01;
+
 }  // namespace kojak::expert

@@ -1,5 +1,7 @@
 #include "expert/output/json_groups.h"
 
+#include "expert/findings/group_words.h"
+#include "expert/findings/verdict.h"
 #include "expert/patterns/catalogue.h"
 
 namespace kojak::expert {
@@ -47,6 +49,7 @@ class Groups {
     if (group.gain) json_.member("gain", in_seconds(*group.gain));
     if (group.cumulated) json_.member("cumulated", in_seconds(*group.cumulated));
     if (group.spread != CauseGroup::Spread::kNo) json_.member("functions", group.functions);
+    json_.member("words", who_column(report_, group) + ": " + what_column(report_, group));
     add_ranks(group);
     add_units(group);
     json_.key("patterns").begin_array();
@@ -135,6 +138,30 @@ class Groups {
 };
 
 }  // namespace
+
+void add_verdict(Json& json, const Report& report) {
+  const Verdict verdict = verdict_of(report);
+  json.key("verdict").begin_object().key("kinds").begin_array();
+  for (const std::string& kind : verdict.kinds) json.value(kind);
+  json.end_array().key("words").begin_array();
+  for (const Sentence& s : verdict.sentences) {
+    if (s.is != Sentence::Is::kTry) json.value(text_of(s.said));
+  }
+  json.end_array().member("share", verdict.share);
+  if (verdict.group) json.member("group", *verdict.group);
+  if (verdict.gain) json.member("gain", *verdict.gain);
+  const Sentence* advice = verdict.find(Sentence::Is::kTry);
+  json.member("try", advice == nullptr ? std::string() : text_of(advice->said)).end_object();
+  const Bar bar = bar_of(report);
+  json.key("bar").begin_object().member("base", bar.whole());
+  static constexpr std::string_view kNames[] = {"computing", "mpi",          "waiting",
+                                                "blocked",   "no_processor", "measurement"};
+  static_assert(std::size(kNames) == Bar::kParts);
+  for (std::size_t p = 0; p < Bar::kParts; ++p) {
+    json.member(kNames[p], bar.seconds(static_cast<Bar::Part>(p)));
+  }
+  json.end_object();
+}
 
 void add_groups(Json& json, const Report& report) {
   if (!report.root_causes()) return;

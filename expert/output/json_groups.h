@@ -1,4 +1,5 @@
-// The groups of root causes as JSON: the keys `groups`, `groups_left_out` and `not_attributed`.
+// The verdict and the groups of root causes as JSON: the keys `verdict` and `bar`, `groups`,
+// `groups_left_out` and `not_attributed`.
 //
 // Nothing fails; not thread-safe for one Json.
 #pragma once
@@ -8,7 +9,9 @@
 
 namespace kojak::expert {
 
-// In the open object; nothing if the analysis was not asked for causes.
+// Both in the open object.
+void add_verdict(html::Json& json, const Report& report);
+// Nothing if the analysis was not asked for causes.
 void add_groups(html::Json& json, const Report& report);
 
 }  // namespace kojak::expert

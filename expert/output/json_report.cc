@@ -313,7 +313,7 @@ void add_last_calls(Json& json, const Report& report) {
   }
   json.end_array();
   if (const std::string words = verdict_words(report); !words.empty())
-    json.member("verdict", words);
+    json.member("ended", words);
 }
 
 // The functions that the process computed more than the others did, if there are samples.
@@ -472,6 +472,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   json.key("run").begin_object();
   for (const auto& [name, value] : run_facts(report)) json.member(name, value);
   json.end_object();
+  add_verdict(json, report);
   add_groups(json, report);
   add_root_causes(json, report);
   add_metrics(json, report);

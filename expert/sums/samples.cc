@@ -1,6 +1,9 @@
 #include "expert/sums/samples.h"
 
 #include <algorithm>
+#include <cstdlib>
+
+#include "epilog/format/run_property_keys.h"
 
 namespace kojak::expert {
 namespace {
@@ -10,6 +13,14 @@ bool has_line(const Definitions& definitions, const CallSiteDef& site) {
 }
 
 }  // namespace
+
+double sample_interval(const Definitions& definitions) {
+  double seconds = 0;
+  definitions.properties.for_each([&](const std::string& key, ProcessId, const std::string& value) {
+    if (key == run_property::kSampleInterval) seconds = std::strtod(value.c_str(), nullptr);
+  });
+  return seconds > 0 ? seconds : 0;
+}
 
 std::string site_name(const Definitions& definitions, CallSiteId id) {
   const CallSiteDef* site = is_absent(id) ? nullptr : definitions.call_sites.find(id);

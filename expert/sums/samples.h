@@ -40,6 +40,9 @@ class Samples {
   std::map<std::uint64_t, std::vector<Count>> counts_;  // by call path and site
 };
 
+// Seconds of processor time between two samples; 0: the trace does not say.
+double sample_interval(const Definitions& definitions);
+
 // Where a call stands, if known: "halo.c:118".
 std::string site_name(const Definitions& definitions, CallSiteId site);
 

@@ -410,15 +410,20 @@ TEST_F(PutTogether, SamplesSplitACause) {
   cause.longer = in_ticks(0.2);
   const WhatIsDone what(library_);
   const std::vector<SampledPlace> sampled{{CallSiteId{1}, 14, 4}, {CallSiteId{2}, 6, 0}};
-  const std::vector<CauseAtom> atoms = atoms_of(cause, sampled, 0.01, what);
+  const std::vector<CauseAtom> atoms = atoms_of(cause, {sampled, 0.01, 0.5}, what);
   ASSERT_EQ(atoms.size(), 2u);
   EXPECT_NEAR(in_seconds(atoms[0].amount), 1.0, kNearGroups);
   EXPECT_NEAR(in_seconds(atoms[1].amount), 0.6, kNearGroups);
   EXPECT_TRUE(atoms[0].amount + atoms[1].amount == cause.amount);
-  // 16 samples are 0.16 s: of 2 s that it took longer no tenth.
-  cause.longer = in_ticks(2);
+  // 20 samples are 0.2 s that it ran, of 0.5 s. Of 0.9 s that it took longer it ran 0.36 s: half of
+  // that is more than the 0.16 s that samples tell. Of 2 s it ran 0.2 s: of 1.9 s 0.19 s.
+  cause.longer = in_ticks(0.9);
   cause.done = std::make_shared<const DoneThere>();
-  EXPECT_EQ(atoms_of(cause, sampled, 0.01, what).size(), 1u);
+  EXPECT_EQ(atoms_of(cause, {sampled, 0.01, 0.5}, what).size(), 1u);
+  cause.longer = in_ticks(1.9);
+  EXPECT_EQ(atoms_of(cause, {sampled, 0.01, 2}, what).size(), 2u);
+  // In 10 s it hardly ran.
+  EXPECT_EQ(atoms_of(cause, {sampled, 0.01, 10}, what).size(), 1u);
 }
 
 }  // namespace

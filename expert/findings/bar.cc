@@ -1,0 +1,123 @@
+#include "expert/findings/bar.h"
+
+#include <algorithm>
+
+#include "expert/findings/numbers.h"
+#include "expert/findings/rules.h"
+#include "expert/patterns/openmp/openmp.h"
+#include "expert/profile/shares.h"
+
+namespace kojak::expert {
+namespace {
+
+bool waits_in_bar(const Report& report, std::size_t metric) {
+  const Metric& m = report.metrics()[metric].metric;
+  return report.is_wait(metric) && !m.nobody_awaited && !m.of_causes;
+}
+
+// Threads of a team that nobody needs wait, too, for the next region.
+bool is_idle(const Metric& metric) {
+  return metric.name == OmpIdleThreads::kMetric.name ||
+         metric.name == OmpBetweenRegions::kMetric.name;
+}
+
+std::vector<double> of_threads(const Report& report, std::string_view name) {
+  const std::size_t m = report.find_metric(name);
+  return m == kNone ? std::vector<double>(report.threads()) : report.by_thread(m);
+}
+
+}  // namespace
+
+std::vector<OutsideOfCalls> outside_of_calls(const Report& report) {
+  std::vector<OutsideOfCalls> outside(report.threads());
+  const std::size_t execution = report.find_metric(Execution::kMetric.name);
+  if (execution == kNone) return outside;
+  std::vector<double> seconds = report.by_thread(execution);
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    if (report.metrics()[m].parent != execution) continue;
+    const std::vector<double> calls = report.by_thread(m);
+    for (std::size_t t = 0; t < seconds.size(); ++t) seconds[t] -= calls[t];
+  }
+  for (std::size_t t = 0; t < seconds.size(); ++t) outside[t].seconds = std::max(seconds[t], 0.0);
+  // The kernel's counts lie 0.1 s apart or more: what is between two of them is spread evenly.
+  for (const ProcessorUse::Thread& p : report.processors().threads) {
+    const std::size_t t = report.thread_at(p.location);
+    if (t == kNone || !(p.covered > 0)) continue;
+    const double share = std::clamp(p.wanted / p.covered, 0.0, 1.0);
+    outside[t].without_processor = share * outside[t].seconds;
+    const double in_calls = std::max(p.covered - outside[t].seconds, 0.0);
+    outside[t].at_least = std::clamp(p.wanted - in_calls, 0.0, outside[t].without_processor);
+  }
+  return outside;
+}
+
+Bar bar_of(const Report& report) {
+  Bar bar;
+  const Shares shares(report);
+  bar.base = in_ticks(shares.time.whole);
+  const std::size_t execution = report.find_metric(Execution::kMetric.name);
+  double calls = 0, waiting = 0, in_calls = 0, measurement = 0;
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    const MetricNode& node = report.metrics()[m];
+    if (execution != kNone && node.parent == execution) calls += shares.part(report, m);
+    if (node.metric.name == Overhead::kMetric.name) measurement = shares.part(report, m);
+    if (is_idle(node.metric)) waiting += shares.part(report, m);
+    if (!waits_in_bar(report, m)) continue;
+    std::size_t above = m;
+    while (above != kNone && above != execution) above = report.metrics()[above].parent;
+    const double seconds = shares.part(report, m);
+    waiting += seconds;
+    if (above != kNone) in_calls += seconds;
+  }
+  double without = 0;
+  for (const OutsideOfCalls& o : outside_of_calls(report)) without += o.without_processor;
+  // Each takes what is left by those before it.
+  Ticks left = bar.base;
+  const auto take = [&](Bar::Part part, double seconds) {
+    bar.parts[part] = std::clamp(in_ticks(seconds), Ticks{0}, left);
+    left -= bar.parts[part];
+  };
+  take(Bar::kWaiting, waiting);
+  take(Bar::kMeasurement, measurement);
+  take(Bar::kMpi, calls - in_calls);
+  take(Bar::kNoProcessor, without);
+  bar.parts[Bar::kComputing] = left;
+  return bar;
+}
+
+std::array<unsigned, Bar::kParts> shares_of(const Bar& bar) {
+  std::array<double, Bar::kParts> parts{};
+  for (std::size_t p = 0; p < Bar::kParts; ++p) parts[p] = bar.seconds(static_cast<Bar::Part>(p));
+  const std::vector<unsigned> whole = whole_parts(parts, 100, kPartOfBar);
+  std::array<unsigned, Bar::kParts> shares{};
+  std::copy(whole.begin(), whole.end(), shares.begin());
+  return shares;
+}
+
+double run_seconds(const Report& report) {
+  std::vector<double> times = of_threads(report, Time::kMetric.name);
+  const std::vector<double> all = times;
+  const auto add = [&](std::string_view name, double sign) {
+    const std::vector<double> part = of_threads(report, name);
+    for (std::size_t t = 0; t < times.size(); ++t) times[t] += sign * part[t];
+  };
+  add(InitExit::kMetric.name, -1);
+  add(ShmemInitExit::kMetric.name, -1);
+  add(FinalizeWait::kMetric.name, 1);
+  add(ShmemFinalizeWait::kMetric.name, 1);
+  const auto longest = [](const std::vector<double>& of) {
+    return of.empty() ? 0.0 : *std::max_element(of.begin(), of.end());
+  };
+  return longest(times) > 0 ? longest(times) : longest(all);
+}
+
+std::string_view library_of(const Report& report) {
+  const auto any = [&](std::string_view name) {
+    const std::size_t m = report.find_metric(name);
+    return m != kNone && report.total(m) > 0;
+  };
+  const bool shmem = any(Shmem::kMetric.name), mpi = any(Mpi::kMetric.name);
+  return shmem && mpi ? "MPI and SHMEM" : shmem ? "SHMEM" : "MPI";
+}
+
+}  // namespace kojak::expert

@@ -1,0 +1,46 @@
+// What the time of a run went into: the parts of the bar that terminal, page and JSON show.
+//
+// The base is all threads' time between MPI_Init and MPI_Finalize, as of all shares (run_time.h);
+// the parts are disjoint and add up to it exactly. Pure functions; nothing fails; any thread.
+#pragma once
+
+#include <array>
+
+#include "expert/profile/report.h"
+
+namespace kojak::expert {
+
+struct Bar {
+  enum Part : std::uint8_t {
+    kComputing,
+    kMpi,          // calls of MPI, SHMEM and OpenMP without their waits
+    kWaiting,      // also where there was no processor then
+    kBlocked,      // outside of calls; readings of it are not there yet (spec: polling, 4.1)
+    kNoProcessor,  // outside of calls
+    kMeasurement,
+    kParts
+  };
+  std::array<Ticks, kParts> parts{};
+  Ticks base = 0;
+
+  double seconds(Part part) const { return in_seconds(parts[part]); }
+  double whole() const { return in_seconds(base); }
+};
+
+Bar bar_of(const Report& report);
+// In whole per cent, which add up to 100: as they are printed. Small parts have none.
+std::array<unsigned, Bar::kParts> shares_of(const Bar& bar);
+
+// Of one thread: its time outside of calls, and how much of that it had no processor: as spread
+// evenly over what the kernel's counts cover, and at least (had it had none in all its calls).
+struct OutsideOfCalls {
+  double seconds = 0, without_processor = 0, at_least = 0;
+};
+// By thread.
+std::vector<OutsideOfCalls> outside_of_calls(const Report& report);
+// How long the run took: of the thread with the most time between MPI_Init and MPI_Finalize.
+double run_seconds(const Report& report);
+// What the calls belong to: "MPI", "SHMEM", "MPI and SHMEM".
+std::string_view library_of(const Report& report);
+
+}  // namespace kojak::expert

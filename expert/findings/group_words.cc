@@ -1,0 +1,288 @@
+#include "expert/findings/group_words.h"
+
+#include <algorithm>
+#include <map>
+
+#include "epilog/format/text/counts.h"
+#include "expert/findings/bar.h"
+#include "expert/findings/last_call_words.h"
+#include "expert/findings/numbers.h"
+#include "expert/findings/rules.h"
+#include "expert/findings/short_names.h"
+#include "expert/findings/wait_words.h"
+#include "expert/patterns/catalogue.h"
+#include "expert/sums/samples.h"
+
+namespace kojak::expert {
+namespace {
+
+struct Line {
+  std::string file;  // without folders
+  std::uint32_t line = 0;
+};
+
+Line line_of(const Report& report, CallSiteId id) {
+  const Definitions& definitions = report.definitions();
+  const CallSiteDef* site = is_absent(id) ? nullptr : definitions.call_sites.find(id);
+  if (site == nullptr || is_absent(site->line)) return {};
+  const std::string* file = definitions.files.find(site->file);
+  if (file == nullptr || file->empty()) return {};
+  return {file->substr(file->rfind('/') + 1), raw(site->line)};
+}
+
+std::string words_of(const Line& line) {
+  return line.line == 0 ? std::string() : line.file + ':' + std::to_string(line.line);
+}
+
+CallSiteId site_of(const Report& report, CallPathIndex call) {
+  const std::size_t path = call == kNoCallPath ? kNone : report.path_at(call);
+  return path == kNone ? absent<CallSiteId>() : report.program_site(path);
+}
+
+// Whether the call was made from the function itself.
+bool is_in(const Report& report, CallSiteId id, RegionId function) {
+  const CallSiteDef* site = is_absent(id) ? nullptr : report.definitions().call_sites.find(id);
+  return site != nullptr && report.region_name(site->left) == report.region_name(function);
+}
+
+std::string file_of(const Report& report, RegionId function) {
+  const RegionDef* region = report.definitions().regions.find(function);
+  if (region == nullptr || region->file.empty()) return {};
+  return region->file.substr(region->file.rfind('/') + 1);
+}
+
+}  // namespace
+
+double without_processor_of(const Report& report, const CauseGroup& group) {
+  double seconds = 0;
+  if (!(group.amount > 0) || report.processors().threads.empty()) return seconds;
+  const std::vector<OutsideOfCalls> outside = outside_of_calls(report);
+  for (const CauseGroup::Rank& r : group.ranks) {
+    const std::size_t t = report.thread_at(r.location);
+    if (t == kNone || !(outside[t].seconds > 0)) continue;
+    const double part = in_seconds(r.makes_wait) / in_seconds(group.amount);
+    seconds += outside[t].at_least / outside[t].seconds * part * in_seconds(group.longer);
+  }
+  return seconds;
+}
+
+double latest_of(const Report& report, const CauseGroup& group) {
+  double latest = 0;
+  if (!report.root_causes()) return latest;
+  for (const std::uint32_t c : group.causes) {
+    latest = std::max(latest, report.root_causes()->causes[c].longer);
+  }
+  return latest;
+}
+
+Spent spent_by(const Report& report, const CauseGroup& group) {
+  const double longer = in_seconds(group.longer);
+  if (2 * without_processor_of(report, group) > longer && longer > 0 && is_absent(group.place)) {
+    return Spent::kNoProcessor;
+  }
+  return is_absent(group.place) ? Spent::kOutside : Spent::kComputing;
+}
+
+std::string function_words(const Report& report, RegionId function) {
+  if (is_absent(function)) return {};
+  constexpr std::size_t kRoom = 48;
+  const std::string name = shortened_name(report.region_name(function), kRoom);
+  return name.empty() || name.back() == ')' || name.back() == '>' ? name : name + "()";
+}
+
+std::string call_words(const Report& report, CallPathIndex call) {
+  const std::size_t path = call == kNoCallPath ? kNone : report.path_at(call);
+  if (path == kNone) return "a call";
+  const std::string name = function_words(report, report.call_paths()[path].region);
+  const std::string place = words_of(line_of(report, report.call_paths()[path].site));
+  return place.empty() ? name : name + " at " + place;
+}
+
+std::string lines_of(const Report& report, const CauseGroup& group) {
+  if (!is_absent(group.place)) return words_of(line_of(report, group.place));
+  if (group.kind == Stretch::Kind::kCall) {
+    return words_of(line_of(report, site_of(report, group.stretch.path)));
+  }
+  if (is_absent(group.function)) return {};
+  const CallSiteId before_site = site_of(report, group.stretch.before);
+  const CallSiteId after_site = site_of(report, group.stretch.after);
+  const bool first = is_in(report, before_site, group.function);
+  const bool last = is_in(report, after_site, group.function);
+  const Line before = first ? line_of(report, before_site) : Line{};
+  const Line after = last ? line_of(report, after_site) : Line{};
+  if (before.line != 0 && after.line != 0 && before.file == after.file) {
+    if (before.line == after.line) return words_of(after);
+    const std::string begin = words_of(before);
+    return before.line < after.line ? begin + '-' + std::to_string(after.line)
+                                    : begin + " round to " + std::to_string(after.line);
+  }
+  if (after.line != 0) return words_of(after);
+  if (before.line != 0) return words_of(before);
+  return file_of(report, group.function);
+}
+
+std::string where_of(const Report& report, const CauseGroup& group) {
+  const std::string function = function_words(report, group.function);
+  if (function.empty()) {
+    if (group.stretch.before == kNoCallPath) {
+      return group.stretch.after == kNoCallPath
+                 ? "what it does"
+                 : "what it does before " + call_words(report, group.stretch.after);
+    }
+    return "what it does after " + call_words(report, group.stretch.before);
+  }
+  const std::string lines = lines_of(report, group);
+  std::string words = function;
+  if (!lines.empty()) {
+    words += lines.find(':') == std::string::npos ? " (" + lines + ')' : " at " + lines;
+  }
+  const std::string from = from_words(report, group, false);
+  return from.empty() ? words : words + ", " + from;
+}
+
+std::string from_words(const Report& report, const CauseGroup& group, bool with_line) {
+  if (is_absent(group.caller.function)) return {};
+  std::string words = "from " + function_words(report, group.caller.function);
+  const std::string line = with_line ? words_of(line_of(report, group.caller.call)) : "";
+  return line.empty() ? words : words + ' ' + line;
+}
+
+std::string what_column(const Report& report, const CauseGroup& group) {
+  const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
+  if (group.deadlock < deadlocks.size()) {
+    return "the deadlock";
+  }
+  if (group.spread == CauseGroup::Spread::kPhase) {
+    return from_words(report, group, true) + ", " +
+           counted(group.functions, "function", "functions");
+  }
+  if (group.spread == CauseGroup::Spread::kKind) {
+    return "spread over " + counted(group.functions, "function", "functions");
+  }
+  switch (group.kind) {
+    case Stretch::Kind::kBeforeRecording:
+      return "starts " + short_time(latest_of(report, group)) + " later";
+    case Stretch::Kind::kStarting:
+      return "starts " + short_time(latest_of(report, group)) + " later in " +
+             call_words(report, group.stretch.path);
+    case Stretch::Kind::kOverhead:
+      return "the measurement itself";
+    default:
+      break;
+  }
+  std::string words = function_words(report, group.function);
+  if (words.empty()) {
+    return group.stretch.before == kNoCallPath
+               ? "before " + call_words(report, group.stretch.after)
+               : "after " + call_words(report, group.stretch.before);
+  }
+  if (const std::string lines = lines_of(report, group); !lines.empty()) words += ' ' + lines;
+  if (group.kind == Stretch::Kind::kCall) words += " itself";
+  const std::string from = from_words(report, group, false);
+  return from.empty() ? words : words + ", " + from;
+}
+
+std::string those(const Report& report, std::vector<LocationIndex> locations) {
+  std::sort(locations.begin(), locations.end());
+  std::vector<std::uint32_t> ranks;
+  bool threads = false;
+  std::string names;
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    const std::size_t thread = report.thread_at(locations[i]);
+    const std::string name = thread == kNone ? "a process" : report.thread_name(thread);
+    names += (i == 0 ? "" : i + 1 == locations.size() ? " and " : ", ") + name;
+    if (!name.starts_with("rank ") || name.find(',') != std::string::npos) {
+      threads = true;
+      continue;
+    }
+    ranks.push_back(static_cast<std::uint32_t>(std::stoul(name.substr(5))));
+  }
+  if (threads || ranks.empty()) return names;
+  std::sort(ranks.begin(), ranks.end());
+  return rank_list(ranks);
+}
+
+std::string units_words(const Report& report, const CauseGroup& group) {
+  const std::vector<CauseGroup::Unit>& units = group.units;
+  if (group.shape != CauseGroup::Shape::kPairs || units.empty()) {
+    return counted(units.size(), "rank", "ranks");
+  }
+  const std::size_t size = units.front().members.size();
+  if (size > 2) {
+    return grouped(units.size()) + " groups of " + std::to_string(size) + " ranks";
+  }
+  const bool neighbours = std::all_of(units.begin(), units.end(), [&](const CauseGroup::Unit& u) {
+    const auto rank = [&](LocationIndex l) {
+      const LocationDef* def =
+          report.definitions().locations.find(report.thread_location(report.thread_at(l)));
+      return def == nullptr ? std::int64_t{l} : std::int64_t{raw(def->process)};
+    };
+    const std::int64_t apart = rank(u.members[1]) - rank(u.members[0]);
+    return apart == 1 || apart == -1;
+  });
+  return grouped(units.size()) + (neighbours ? " pairs of neighbours" : " pairs of ranks");
+}
+
+std::string who_column(const Report& report, const CauseGroup& group) {
+  const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
+  if (group.deadlock < deadlocks.size()) return rank_list(deadlocks[group.deadlock].ranks);
+  std::vector<LocationIndex> few;
+  switch (group.shape) {
+    case CauseGroup::Shape::kFew:
+      for (const std::uint32_t r : group.few) few.push_back(group.ranks[r].location);
+      return few.empty() ? those(report, {group.largest}) : those(report, few);
+    case CauseGroup::Shape::kPairs:
+      return grouped(group.units.size()) +
+             (group.units.front().members.size() > 2 ? " groups" : " pairs");
+    default:
+      return counted(group.units.size(), "rank", "ranks");
+  }
+}
+
+std::vector<LocationIndex> victims_of(const CauseGroup& group) {
+  std::vector<const CauseGroup::Rank*> waiting;
+  Amount most = 0;
+  for (const CauseGroup::Rank& r : group.ranks) most = std::max(most, r.waits);
+  for (const CauseGroup::Rank& r : group.ranks) {
+    if (r.waits > 0 && r.waits * kOneInVictims >= most) waiting.push_back(&r);
+  }
+  std::stable_sort(waiting.begin(), waiting.end(),
+                   [](const auto* a, const auto* b) { return a->waits > b->waits; });
+  std::vector<LocationIndex> victims;
+  for (const CauseGroup::Rank* r : waiting) victims.push_back(r->location);
+  return victims;
+}
+
+std::string victims_words(const Report& report, const CauseGroup& group, bool named) {
+  constexpr std::size_t kByName = 3;
+  std::vector<LocationIndex> victims = victims_of(group);
+  std::erase_if(victims, [&](LocationIndex l) {
+    return std::any_of(group.few.begin(), group.few.end(),
+                       [&](std::uint32_t r) { return group.ranks[r].location == l; });
+  });
+  const std::size_t others = report.threads() - std::min(report.threads(), group.few.size());
+  if (victims.empty()) return "the others";
+  if (victims.size() == others && others > 1) return "the others";
+  if (victims.size() <= kByName && (named || victims.size() == 1)) return those(report, victims);
+  return grouped(victims.size()) + " others";
+}
+
+const Chain* chain_of(const Report& report, const CauseGroup& group) {
+  if (!report.root_causes() || 2 * group.direct >= group.amount) return nullptr;
+  const std::vector<RootCause>& causes = report.root_causes()->causes;
+  const RootCause* most = nullptr;
+  for (const std::uint32_t c : group.causes) {
+    if (most == nullptr || causes[c].seconds > most->seconds) most = &causes[c];
+  }
+  const bool tells = most != nullptr && most->chain.links.size() >= 2 && most->chain.left_out == 0;
+  return tells ? &most->chain : nullptr;
+}
+
+MetricIndex main_pattern(const CauseGroup& group) {
+  Amount all = 0;
+  for (const auto& [metric, amount] : group.patterns) all += amount;
+  if (group.patterns.empty() || 2 * group.patterns.front().second < all) return kNoMetric;
+  return group.patterns.front().first;
+}
+
+}  // namespace kojak::expert
