@@ -11,6 +11,7 @@
 #include "epilog/format/text/xml_text.h"
 #include "expert/analysis.h"
 #include "expert/cube/writer.h"
+#include "expert/findings/failed_call_words.h"
 #include "expert/findings/report_metrics.h"
 #include "expert/findings/trace_findings.h"
 #include "expert/input.h"
@@ -18,6 +19,7 @@
 #include "expert/output/docs.h"
 #include "expert/output/json_report.h"
 #include "expert/output/terminal.h"
+#include "expert/output/verdict_lines.h"
 #include "expert/page/page.h"
 #include "expert/page/source_lines.h"
 #include "expert/page/trace_part.h"
@@ -166,6 +168,25 @@ std::string wrong_selection(const expert::Selection& selection, const Definition
          " (without --select the findings may say why)";
 }
 
+// The folder or trace as whoever started it wrote it.
+std::string told_folder(const po::variables_map& options, const std::string& input) {
+  return options.count("files-told") == 0 ? input : options["files-told"].as<std::string>();
+}
+
+// Where the rest is.
+std::string last_line(const std::string& file, bool page, bool cube, const std::string& input) {
+  std::string line;
+  if (page) line = "Page: " + file + "; ";
+  if (!page && cube && file != "-") line = "Report: " + file + "; ";
+  return input == "-" ? line + "everything: --full" : line + "everything: expert --full " + input;
+}
+
+// What a reader has to know and the verdict does not say, a line each.
+void say_rest(const expert::Report& report) {
+  const std::string failed = expert::failed_calls_in_short(report);
+  if (!failed.empty()) cli::print_note(failed);
+}
+
 ExitCode run(const po::variables_map& options) {
   if (options.count("list-patterns") != 0) {
     std::cout << expert::pattern_list(80);
@@ -220,20 +241,18 @@ ExitCode run(const po::variables_map& options) {
   analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
   analysis.instances = options["instances"].as<std::size_t>();
   if (extras.send_modes) analysis.send_modes = &*extras.send_modes;
-  if (options.count("causes") != 0) {
-    // Root causes cost several times the analysis without them.
-    constexpr std::uint64_t kMany = 12'000'000;
-    const std::string when = options["causes"].as<std::string>();
-    if (when != "always" && when != "auto") {
-      return cli::usage_error("--causes is always or auto, not \"" + when + "\"");
-    }
-    analysis.root_causes = when == "always" || expected <= kMany;
-    if (!analysis.root_causes) {
-      cli::print_note(
-          "the trace is large: the report leaves out who made the others wait; expert "
-          "--causes " +
-          input + " says it");
-    }
+  // Root causes cost several times the analysis without them.
+  constexpr std::uint64_t kMany = 12'000'000;
+  const std::string when = options["causes"].as<std::string>();
+  if (when != "always" && when != "auto" && when != "never") {
+    return cli::usage_error("--causes is always, auto or never, not \"" + when + "\"");
+  }
+  analysis.root_causes = when == "always" || (when == "auto" && expected <= kMany);
+  if (when == "auto" && !analysis.root_causes) {
+    cli::print_note(
+        "the trace is large: the report leaves out who made the others wait; expert "
+        "--causes=always " +
+        input + " says it");
   }
   analysis.selection = {names_of(options, "select"), names_of(options, "exclude")};
   if (const std::string wrong = wrong_selection(analysis.selection, trace->definitions());
@@ -274,18 +293,28 @@ ExitCode run(const po::variables_map& options) {
     style.colours = cli::colours(fd);
     style.bars = style.colours;
     style.width = cli::terminal_width(fd, style.width);
-    out << expert::wrapped(input + ": " + describe(*trace, report), style.width, 0) << '\n';
-    expert::print_summary(out, report, style);
-    if (extras.print_instances) {
-      expert::print_instances(out, report, style);
+    const bool full = options.count("full") != 0;
+    const std::string shown = told_folder(options, input);
+    expert::VerdictPlace place{input, {}};
+    if (!full) place.last = last_line(page ? html : output, page, cube, shown);
+    // (What the verdict says is no note.)
+    if (!full) say_rest(report);
+    expert::print_verdict(out, report, style, place);
+    if (full) {
+      out << '\n' << expert::wrapped(input + ": " + describe(*trace, report), style.width, 0);
+      out << '\n';
+      expert::print_summary(out, report, style);
+      if (extras.print_instances) expert::print_instances(out, report, style);
     }
     if (extras.print_send_modes) {
       expert::print_send_modes(out, report, style, results.send_modes, results.send_cost);
     }
-    if (options.count("files-told") == 0) {
+    if (full && options.count("files-told") == 0) {
       if (output != "-" && cube) out << "\nReport: " << printable(output) << '\n';
       if (page) out << "Page: " << printable(html) << '\n';
-      if (!reading.kept().empty()) out << "Trace: " << printable(reading.kept()) << '\n';
+    }
+    if (options.count("files-told") == 0 && !reading.kept().empty()) {
+      out << "Trace: " << printable(reading.kept()) << '\n';
     }
   }
   if (!failures.empty()) {
@@ -319,8 +348,13 @@ int main(int argc, char** argv) {
        "also write its values, comma-separated")  //
       ("instances", po::value<std::size_t>()->value_name("N")->default_value(10),
        "print the N worst instances of each pattern")  //
-      ("causes", po::value<std::string>()->implicit_value("always")->value_name("auto"),
-       "print who made the others wait, and how")  //
+      ("full", "print everything")                     //
+      ("causes",
+       po::value<std::string>()
+           ->implicit_value("always", "")
+           ->default_value("auto", "auto")
+           ->value_name("WHEN"),
+       "find causes of waits: always, auto or never")  //
       ("keep", po::value<std::string>()->implicit_value("", "DIR/a.elg")->value_name("FILE"),
        "of a run: keep the merged trace");
   cli::add_compression_of_kept(options.visible);
@@ -335,7 +369,7 @@ int main(int argc, char** argv) {
       ("sendrecv-gap", po::value<double>()->value_name("SECONDS")->default_value(10e-6, "1e-05"),
        "by send mode: send and receive with one peer closer than this are listed")  //
       ("latency", po::value<double>()->value_name("SECONDS"),
-       "by send mode: what a message takes, instead of fitting it")                         //
+       "by send mode: a message takes so long")                                             //
       ("bandwidth", po::value<double>()->value_name("BYTES/S"), "likewise, for its bytes")  //
       ("from", po::value<double>()->value_name("SECONDS"),
        "only what happens from this time on")                                    //
@@ -348,7 +382,8 @@ int main(int argc, char** argv) {
       ("doc-url", po::value<std::string>()->value_name("URL"),
        "where the pages about the patterns are");
   // By kojak run, which says itself what lies where.
-  options.hidden.add_options()("trace", po::value<std::string>())("files-told", "");
+  options.hidden.add_options()("trace", po::value<std::string>())("files-told",
+                                                                  po::value<std::string>());
   options.positional.add("trace", 1);
   return cli::run_tool(argc, argv, kInfo, options, run);
 }

@@ -40,6 +40,9 @@ def lines_of_rate():
 def check_words(said, program, victim, before, after):
     """`victim`: what the summary says of the worst wait; the cause computes between the lines `before` and `after`."""
     text = " ".join(said.split())
+    verdict = re.search(r"rank 0, reaction_rate\(\) at grid\.c:(\d+), makes rank 1 wait[;.]", text)
+    if not verdict or verdict[1] not in lines_of_rate():
+        sys.exit(f"the verdict does not name the cause:\n{said}")
     if not re.search(victim, text):
         sys.exit(f"the one that waits is not named ({victim}):\n{said}")
     cause = re.search(r"rank 0 computes ([\d.]+) s longer in reaction_rate \(grid\.c:(\d+)\), between "
@@ -54,20 +57,20 @@ def main():
     kojak, folder, mpirun, halo, *shmem = sys.argv[1:]
     shutil.rmtree(folder, ignore_errors=True)
     more = ["--oversubscribe"] if "Open" in run(mpirun, "--version") else []
-    said = run(kojak, "run", "--sample", "-o", f"{folder}/mpi", "--", mpirun, *more, "-n", "2", halo)
+    said = run(kojak, "run", "--full", "--sample", "-o", f"{folder}/mpi", "--", mpirun, *more, "-n", "2", halo)
     heat = said.splitlines()[0]
     # The first fence of a step comes after the rows are computed, the second before that.
     fences = {after: number for after in ("NOPRECEDE", "NOSUCCEED") for number in lines_with("halo.c", after)}
-    check_words(said, r"halo\.c", rf"Wait at Fence worst: rank 1, [\d.]+ s \S+ / steps_with_fences halo\.c:{fences['NOPRECEDE']} ",
+    check_words(said, r"halo\.c", rf"Wait at Fence worst: rank 1, [\d.]+ s .{{1,60}}? / steps_with_fences halo\.c:{fences['NOPRECEDE']} ",
                 {fences["NOSUCCEED"]}, {fences["NOPRECEDE"]})
     if shmem:
         oshrun, halo_shmem = shmem
-        said = run(kojak, "run", "--sample", "-o", f"{folder}/shmem", "--", oshrun, "--oversubscribe", "-n", "2", halo_shmem)
+        said = run(kojak, "run", "--full", "--sample", "-o", f"{folder}/shmem", "--", oshrun, "--oversubscribe", "-n", "2", halo_shmem)
         if heat not in said.splitlines():
             sys.exit(f"halo computes '{heat}', halo_shmem:\n{said}")
         # The next call after the rows are computed is the quiet in tell().
         waits = lines_with("halo_shmem.c", "shmem_long_wait_until")
-        check_words(said, r"halo_shmem\.c", r"Late Notification worst: rank 1, [\d.]+ s \S*_with_flags halo_shmem\.c:"
+        check_words(said, r"halo_shmem\.c", r"Late Notification worst: rank 1, [\d.]+ s .{0,60}?_with_flags halo_shmem\.c:"
                     rf"(?:{'|'.join(sorted(waits))}) / shmem_long_wait_until", waits, lines_with("halo_shmem.c", "shmem_quiet()"))
 
 

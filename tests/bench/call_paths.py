@@ -69,7 +69,7 @@ def main():
                 took = statistics.median(record(args, kind, rounds, setting, traces) for _ in range(args.repeat))
                 local = sum(path.stat().st_size for path in traces.glob("*.elg"))
                 merge = statistics.median(cpu_seconds(args.bin / "elg_merge", "-o", merged, traces) for _ in range(args.repeat))
-                expert = statistics.median(cpu_seconds(args.bin / "expert", "-q", "-o", base / "a.cube", merged)
+                expert = statistics.median(cpu_seconds(args.bin / "expert", "-q", "--causes=never", "-o", base / "a.cube", merged)
                                            for _ in range(args.repeat))
                 print(f"{'':8}{setting:>12}{took:11.1f}{local / 1e6:10.1f}{merged.stat().st_size / 1e6:11.1f}"
                       f"{events_of(args, merged):12}{merge:9.2f}{expert:10.2f}")

@@ -32,10 +32,10 @@ def make(options, kind, folder, events, ranks):
 
 def compare(options, title, trace, folder):
     times = {}
-    for extra in [], ["--causes"]:
+    for extra in ["--causes=never"], ["--causes"]:
         runs = [measured([options.bin_dir / "expert", "-q", *extra, "-o", folder / "a.cube", trace])
                 for _ in range(options.runs)]
-        times[bool(extra)] = min(run[0] for run in runs), max(run[1] for run in runs)
+        times[extra == ["--causes"]] = min(run[0] for run in runs), max(run[1] for run in runs)
     (without, memory), (causes, more) = times[False], times[True]
     print(f"{title:44} {without:7.2f} s {causes:7.2f} s CPU  {causes / without:5.2f} times  "
           f"{memory:6.1f} {more:6.1f} MB peak", flush=True)

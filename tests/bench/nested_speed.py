@@ -55,7 +55,7 @@ def main():
             print(f"{depth} nested calls", flush=True)
             (place / "a.elg").write_bytes(trace(depth))
             measured(options.bin / "elg_stat", place / "a.elg")
-            measured(options.bin / "expert", "-q", "-o", place / "a.cube", place / "a.elg")
+            measured(options.bin / "expert", "-q", "--causes=never", "-o", place / "a.cube", place / "a.elg")
             measured(options.bin / "kojak", "info", place / "a.cube")
             measured(options.bin / "kojak", "html", "-q", "-o", place / "a.html", place / "a.cube")
             measured(options.bin / "kojak", "html", "-q", "-t", place / "a.elg", "-o", place / "b.html", place / "a.cube")

@@ -31,7 +31,7 @@ def made(options, folder):
     for command in ([options.tests_dir / "make_traces", options.kind, local, "--ranks", options.ranks,
                      "--events", options.events],
                     [options.bin_dir / "elg_merge", "-q", "-o", trace, local],
-                    [options.bin_dir / "expert", "-q", "-o", cube, trace],
+                    [options.bin_dir / "expert", "-q", "--causes=never", "-o", cube, trace],
                     [options.bin_dir / "kojak", "html", "-q", "--max-size", options.max_size, "--trace", trace,
                      "-o", page, cube]):
         subprocess.run([str(word) for word in command], check=True)

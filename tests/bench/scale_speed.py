@@ -54,7 +54,7 @@ def main():
                  options.events, "--operations", OPERATIONS)
         measured(options.bin / "elg_merge", "-q", "-o", place / "a.elg", place / "local")
         shutil.rmtree(place / "local")
-        measured(options.bin / "expert", "-q", "-o", place / "a.cube", place / "a.elg")
+        measured(options.bin / "expert", "-q", "--causes=never", "-o", place / "a.cube", place / "a.elg")
         table = subprocess.run([options.bin / "kojak", "stat", "--csv", "--by", "region", "-n", "0", "-m",
                                 "mpi_rma_fence_wait", place / "a.cube"], check=True, text=True,
                                stdout=subprocess.PIPE).stdout

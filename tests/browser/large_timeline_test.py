@@ -25,7 +25,7 @@ class Processor(Pages):
                         "PROCESSOR lid=0 time=3 ran=2100000000 wanted=900000000 preempted=1\n"
                         "EXIT lid=0 time=4\n")
         subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
-        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=False)
+        subprocess.run([BINARY / "bin" / "expert", "-q", "--causes=never", "-o", cube, trace], check=False)
         self.page = self.open(self.make(cube, "--trace", trace, name=self.id()))
         self.timeline()
         self.seen()
@@ -233,7 +233,7 @@ class ManyEvents(Pages):
                 lines.append(what.format(time_now))
         text.write_text("\n".join(lines) + f"\nEXIT lid=0 time={time_now + 1}\n")
         subprocess.run([BINARY / "tests" / "text_trace", text, trace], check=True)
-        subprocess.run([BINARY / "bin" / "expert", "-q", "-o", cube, trace], check=True)
+        subprocess.run([BINARY / "bin" / "expert", "-q", "--causes=never", "-o", cube, trace], check=True)
         sizes, told = [], []
         for megabytes in ("1", "2", "20"):
             page = folder / f"sized{megabytes}.html"

@@ -165,7 +165,7 @@ class OneTable(CommandTest):
         self.assertEqual(len(said), 1, said)
         (line,) = said
         self.assertIn(f"{count} x {words} (", line)
-        ran = self.run_command("expert", "-o", "own.cube", "bad.elg")
+        ran = self.run_command("expert", "--full", "-o", "own.cube", "bad.elg")
         self.assertEqual(ran.status, status, ran.err + ran.out)
         row = re.search(rf"^  (suspect|note) +{count}  {re.escape(words)}.*\n((?: {{20,}}.*\n)+)", ran.out, re.M)
         self.assertIsNotNone(row, ran.out)
@@ -276,7 +276,7 @@ class Cuts(CommandTest):
         ran = self.run_command("elg_filter", *options, "-o", "part.elg", "whole.elg")
         verify = self.run_command("elg_print", "--verify", "part.elg")
         self.assertEqual((verify.status, verify.err), (0, ""), verify.out)
-        expert = self.run_command("expert", "-o", "part.cube", "part.elg")
+        expert = self.run_command("expert", "--full", "-o", "part.cube", "part.elg")
         return ran, self.run_command("elg_print", "-t", "LOST", "part.elg").lines[1:], expert
 
     def test_the_end_is_missing(self):

@@ -47,7 +47,7 @@ class SeveralRuns(RunTest):
                     told = self.run_command("kojak", "info", self.dir / folder / "a.cube").out
                     self.assertRegex(told, rf"(?m)^command: .* {words}$")
                 # Of each run all is said, the most waiting first.
-                said = re.findall(r"(?m)^(\S+): \d+ events, \d process", ran.err)
+                said = re.findall(r"(?m)everything: expert --full (\S+)$", ran.err)
                 self.assertEqual(said, [row[3] for row in rows])
 
     def test_a_run_within_a_rank(self):
@@ -220,11 +220,11 @@ class Ends(RunTest):
                                            ("well", "copy the missing files", "could write")):
                     for file in (self.dir / f"{name}_{mpi}").glob("0.0.*"):
                         file.unlink()
-                    ran = self.run_command("expert", f"{name}_{mpi}")
+                    ran = self.run_command("expert", "--full", f"{name}_{mpi}")
                     self.assertEqual(ran.status, 3, ran.err)
                     self.assertIn(words, ran.err)
                     self.assertNotIn(other, ran.err)
-                    self.assertIn("2 of 3 processes, on 1 node", ran.lines[0])
+                    self.assertIn("2 of 3 processes, on 1 node", ran.out)
                     self.assertIn("(2 processes)", self.run_command("kojak", "info", f"{name}_{mpi}/a.cube").out)
 
     def test_the_reason_that_the_library_gave(self):

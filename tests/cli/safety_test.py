@@ -46,7 +46,7 @@ class Names(SafetyTest):
         self.assertEqual(ran.status, 0, ran.err)
         self.assert_harmless("kojak run", ran.err)
         place = self.dir / folder
-        expert = ["expert", "--causes", "--instances", "3", "--json", "../a.json", "--csv", "../a.csv", "-o", "b.cube", "a.elg"]
+        expert = ["expert", "--full", "--instances", "3", "--json", "../a.json", "--csv", "../a.csv", "-o", "b.cube", "a.elg"]
         outputs = {}
         for words in (["elg_print", "a.elg"], ["elg_print", "-n", "a.elg"], ["elg_print", "--verify", place / "a.elg"],
                       ["elg_stat", "a.elg"], ["elg_stat", "--calls", "a.elg"], ["elg_stat", "--csv", "a.elg"],

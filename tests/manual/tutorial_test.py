@@ -18,16 +18,17 @@ CHAPTER = SOURCE / "docs/tutorial.md"
 HYBRID = SOURCE / "docs/hybrid.md"
 # The beginning of a command, and what it prints each time.
 MUST = {
-    "kojak run --sample -o slow": ["reaction_rate", "grid.c:", "Wait at Fence", "Late Post", "halo.c:", "Shares are of",
-                                   "the report is slow/a.cube"],
+    "kojak run --sample -o slow": ["       waits      gain  who          where", "reaction_rate() grid.c:",
+                                   "Page: slow/a.html; everything: expert --full slow", "the report is slow/a.cube"],
+    "expert --full slow": ["reaction_rate", "grid.c:", "Wait at Fence", "Late Post", "halo.c:", "Shares are of"],
     "kojak info slow/a.cube": ["command:", "start:", "mpi:", "hosts:"],
     "kojak run --sample -o fixed": ["the report is fixed/a.cube"],
     "kojak diff": ["faster than slow/a.cube", "it waits"],
 }
 HYBRID_MUST = {
-    "export OMP_NUM_THREADS=2; kojak run --openmp --metrics ru_utime -o slow": [
+    "export OMP_NUM_THREADS=2; kojak run --full --openmp --metrics ru_utime -o slow": [
         "Root causes", "hybrid.c:23", "Wait at", "ru_utime", "the report is slow/a.cube"],
-    "export OMP_NUM_THREADS=2; kojak run --openmp --metrics ru_utime -o fixed": ["the report is fixed/a.cube"],
+    "export OMP_NUM_THREADS=2; kojak run --full --openmp --metrics ru_utime -o fixed": ["the report is fixed/a.cube"],
     "kojak diff": ["Wait at"],
 }
 

@@ -133,7 +133,7 @@ def check(case, ready, first):
     bin = case.args.bin
     checked([bin / "elg_merge", "-o", case.work / "a.elg", case.work / "traces"], (0, 3))
     last = time.time()  # what the processes had not written themselves has been saved
-    said = checked([bin / "expert", "-o", case.work / "a.cube", "--json", case.work / "a.json", case.work / "a.elg"], (0, 3)).stdout
+    said = checked([bin / "expert", "--full", "-o", case.work / "a.cube", "--json", case.work / "a.json", case.work / "a.elg"], (0, 3)).stdout
     checked([case.args.check_trace, case.work / "a.elg", case.work / "a.cube"])
     second_analysis.check(case.work / "a.elg", case.work / "a.cube", bin / "elg_print")
     report = json.loads((case.work / "a.json").read_text())

@@ -26,7 +26,7 @@ def run(case, name, settings):
     commands = [[f"{case.args.bin}/elg_print", "--verify", traces / "0.0.elg"],
                 [f"{case.args.bin}/elg_merge", "-q", "-o", trace, traces],
                 [f"{case.args.bin}/elg_print", "--verify", trace],
-                [f"{case.args.bin}/expert", "-o", report, trace]]
+                [f"{case.args.bin}/expert", "--full", "-o", report, trace]]
     if settings.get("ELG_CALLSITES") == "off":  # else regions stand below main, which the trace does not have
         commands.append([sys.executable, case.args.compare, "--print-tool", f"{case.args.bin}/elg_print", trace, report])
     for command in commands:

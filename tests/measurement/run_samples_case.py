@@ -54,7 +54,7 @@ def check_work(case, traces, stdout, source):
     tools = pathlib.Path(case.args.bin)
     trace, report = case.work / "a.elg", case.work / "a.cube"
     run(tools / "elg_merge", "-o", trace, traces)
-    text = run(tools / "expert", "--causes", "-o", report, trace)
+    text = run(tools / "expert", "--full", "-o", report, trace)
     lines = re.findall(r"rank (\d+) relax (\S+) smooth (\S+)", stdout)
     if len(lines) != case.args.ranks:
         sys.exit(f"unexpected output:\n{stdout}")

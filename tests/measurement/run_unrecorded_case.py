@@ -38,7 +38,7 @@ def check(case, name, called, left_out):
     for key, expected in (("unrecorded", IMPORTED), ("unrecorded_called", called)):
         if (found := set(re.findall(rf'str="{key}\.(\w+)"', text))) != expected:
             sys.exit(f"{name}: the trace names as {key} {sorted(found)}, expected {sorted(expected)}")
-    said = " ".join(run(tools / "expert", "-o", report, trace).split())
+    said = " ".join(run(tools / "expert", "--full", "-o", report, trace).split())
     program = re.escape(pathlib.Path(case.args.program).name)
     for words, expected in (("can call", IMPORTED - called), ("calls", called)):
         if (found := set(re.findall(program + rf" {words} (\w+), which is not recorded", said))) != expected:

@@ -83,7 +83,7 @@ def check_paths(options, attempt):
 
 def check_tasks(options, folder, cube, noted):
     """Who created the tasks, who executed how many: `noted`, by thread, if the program says so."""
-    said = subprocess.run([options.bin / "expert", "-o", "again.cube", "--json", "a.json", "a.elg"], cwd=folder / "run",
+    said = subprocess.run([options.bin / "expert", "--full", "-o", "again.cube", "--json", "a.json", "a.elg"], cwd=folder / "run",
                           capture_output=True, text=True, check=True).stdout
     report = json.loads((folder / "run/a.json").read_text())
     threads = [(thread["rank"], thread["thread"]) for thread in report["threads"]]

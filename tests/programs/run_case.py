@@ -127,7 +127,7 @@ def check(options, program, ranks, directory):
         trace, report = directory / f"{model}.elg", directory / f"{model}.cube"
         run("elg_merge", [str(options.bin / "elg_merge"), "--model", model, "-o", str(trace),
                           str(traces)], environment)
-        said = run("expert", [str(options.bin / "expert"), "-o", str(report), str(trace)], environment)
+        said = run("expert", [str(options.bin / "expert"), "--full", "--causes=never", "-o", str(report), str(trace)], environment)
         for title in options.no_advice:
             if f"{title} takes" in said.split("What to look at first")[1]:
                 # On a machine that others use somebody may wait in truth.

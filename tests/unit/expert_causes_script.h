@@ -12,7 +12,9 @@
 
 #include "expert/findings/cause_words.h"
 #include "expert/findings/trace_findings.h"
+#include "expert/findings/verdict.h"
 #include "expert/output/terminal.h"
+#include "expert/output/verdict_lines.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"
 #include "tests/unit/expert_script.h"
@@ -95,8 +97,11 @@ class CauseScript {
     };
     std::map<std::string, Node> nodes;
     std::string summary, instances;  // for the terminal
-    double time = 0;                 // of all
-    std::size_t worst = 0;           // instances of the report, and the worst of places
+    std::string verdict;
+    std::map<unsigned, std::string> lines;  // the twelve, by width
+    Bar bar;
+    double time = 0;        // of all
+    std::size_t worst = 0;  // instances of the report, and the worst of places
     std::vector<std::string> findings;
     std::vector<std::string> asked;  // the chains of the longest waits of the worst instances
     // What a process's computing cost the others; all of it.
@@ -160,6 +165,14 @@ class CauseScript {
     print_instances(instances, report, {});
     found.summary = summary.str();
     found.instances = instances.str();
+    found.verdict = text_of(verdict_of(report));
+    found.bar = bar_of(report);
+    for (const unsigned width : {46u, 60u, 80u, 120u, 200u}) {
+      std::ostringstream lines;
+      print_verdict(lines, report, {.width = width},
+                    {"run.elg", "everything: expert --full run.elg"});
+      found.lines[width] = lines.str();
+    }
     for (const Finding& f : report.findings()) found.findings.push_back(f.what);
     found.time = report.total(report.find_metric("time"));
     const auto values = [&](const char* metric, std::size_t path) {

@@ -314,7 +314,12 @@ std::uint64_t file_size(const std::string& path) {
 unsigned terminal_width(int fd, unsigned otherwise) {
   constexpr unsigned kNarrowest = 46, kWidest = 200;
   winsize size{};
-  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return otherwise;
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+    const char* const columns = std::getenv("COLUMNS");
+    const unsigned long wanted = columns == nullptr ? 0 : std::strtoul(columns, nullptr, 10);
+    if (wanted == 0) return otherwise;
+    return static_cast<unsigned>(std::clamp<unsigned long>(wanted, kNarrowest, kWidest));
+  }
   return std::clamp<unsigned>(size.ws_col, kNarrowest, kWidest);
 }
 

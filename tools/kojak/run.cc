@@ -51,6 +51,7 @@ struct Plan {
   std::string metrics;    // counters, or empty
   bool source = true;
   std::optional<bool> causes;  // nothing: unless the trace is large
+  bool full = false;           // all that expert can say
   bool analyse = true;
   bool discard = false;
   bool keep = false;                             // the merged trace
@@ -164,10 +165,9 @@ void analyse(const Plan& plan, const std::string& directory, int both_to = -1) {
   const std::string report = place + "/a.cube", page = place + "/a.html";
   // Once the local traces are gone, the merged one is all that there is of the run's events.
   const bool keep = plan.keep || plan.discard;
-  std::vector<std::string> command = {"expert", "--files-told"};
-  if (plan.causes.value_or(true)) {
-    command.emplace_back(plan.causes ? "--causes" : "--causes=auto");
-  }
+  std::vector<std::string> command = {"expert", "--files-told=" + place};
+  if (plan.causes) command.emplace_back(*plan.causes ? "--causes" : "--causes=never");
+  if (plan.full) command.emplace_back("--full");
   if (!plan.source) command.emplace_back("--no-source");
   if (keep || plan.otf2 || plan.perfetto) command.push_back("--keep=" + trace);
   if (plan.compression == Compression::kZstd) command.emplace_back("--zstd");
@@ -183,8 +183,8 @@ void analyse(const Plan& plan, const std::string& directory, int both_to = -1) {
   if (!keep && (plan.otf2 || plan.perfetto)) fs::remove(trace, ignored);
   if (plan.discard && done == ExitCode::kFine) remove_local_traces(directory);
   if (both_to >= 0) return;  // then it stands in a list
-  cli::print_note("the report is " + report + " (open it with CUBE), as a page " + page +
-                  " (open it with a browser)" + (keep ? ", the trace " + trace : ""));
+  cli::print_note("the report is " + report + " (open it with CUBE)" +
+                  (keep ? ", the trace " + trace : ""));
 }
 
 // Analyses the runs of a command that made several, and lists them.
@@ -336,6 +336,7 @@ int body(const po::variables_map& values) {
              (sampled != nullptr && *sampled != '\0')) {
     plan.causes = true;
   }
+  plan.full = values.count("full") != 0;
   plan.discard = values.count("discard-local") != 0;
   plan.keep = values.count("keep") != 0;
   plan.verbose = values.count("verbose") != 0;
@@ -444,9 +445,9 @@ int run_command(int argc, char** argv) {
       "read these counters, too (ELG_METRICS): PAPI_TOT_INS, perf::PAGE-FAULTS, ru_minflt, ...")(
       "openmp", po::value<std::string>()->implicit_value("on")->value_name("on|off"),
       "record OpenMP of programs built for GCC's OpenMP library, too: run them on LLVM's; off: "
-      "none")("causes",
-              "say who made the others wait also if the trace is large (above 12 million "
-              "events)")("no-causes", "do not say who made the others wait")(
+      "none")("causes", "find causes also in more than 12 million events")(
+      "no-causes", "do not say who made the others wait")("full",
+                                                          "print all that the analysis says")(
       "no-source", "no lines of the program's source on the page")("no-analysis", "record only")(
       "keep", "keep the merged trace, too: a.elg")(
       "discard-local",
