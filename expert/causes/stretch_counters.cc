@@ -144,6 +144,14 @@ void name_sampled_functions(RootCauses& causes, const Definitions& definitions) 
       return a.sum.samples - a.sum.others > b.sum.samples - b.sum.others;
     });
     if (functions.size() > kFunctions) functions.resize(kFunctions);
+    for (const SampledPlace& p : cause.sampled) {
+      const CallSiteId place = sampled_place(definitions, p.site);
+      const bool told = !is_absent(place) &&
+                        std::any_of(functions.begin(), functions.end(), [&](const Function& f) {
+                          return f.function == definitions.call_sites.find(place)->left;
+                        });
+      if (told && p.samples > 0) cause.lines.push_back({place, p.samples, p.others});
+    }
     cause.sampled.clear();
     for (const Function& f : functions) cause.sampled.push_back(f.sum);
   }

@@ -97,7 +97,6 @@ bool same(const expert::Instance& a, const expert::Instance& b) {
 
 void add_instances(const expert::Report& analysis, TracePart& part) {
   constexpr std::size_t kPartners = 3;  // shown of each place
-  constexpr std::size_t kCauses = 100;
   part.callers = callers_of(analysis);
   const expert::WaitResults& waits = analysis.waits();
   const auto& causes = analysis.root_causes();
@@ -134,28 +133,13 @@ void add_instances(const expert::Report& analysis, TracePart& part) {
       line.firsts.emplace_back(location, time.value);
     part.failed_calls.push_back(std::move(line));
   }
+  part.verdict = verdict_part(analysis);
+  for (const GroupCard& card : part.verdict.groups) {
+    part.chains.push_back(card.cause < causes->causes.size()
+                              ? steps_of(analysis, causes->causes[card.cause].chain)
+                              : ChainSteps());
+  }
   if (causes) {
-    for (const expert::RootCause& cause : causes->causes) {
-      if (part.causes.size() == kCauses) break;
-      CauseLine line{expert::cause_words(analysis, cause), expert::effect_words(analysis, cause),
-                     expert::chain_words(analysis, cause.chain),
-                     expert::function_advice(analysis, cause)};
-      line.seconds = cause.seconds;
-      line.call_node = analysis.path_at(cause.place);
-      line.before = analysis.path_at(cause.stretch.before);
-      line.after = analysis.path_at(cause.stretch.after);
-      line.chain = steps_of(analysis, cause.chain);
-      if (!cause.sampled.empty()) {
-        const Definitions& definitions = analysis.definitions();
-        const CallSiteDef* site = definitions.call_sites.find(cause.sampled.front().site);
-        const std::string* file = definitions.files.find(site->file);
-        if (file != nullptr && !is_absent(site->line)) {
-          line.file = *file;
-          line.line = static_cast<long>(raw(site->line));
-        }
-      }
-      part.causes.push_back(std::move(line));
-    }
     for (const expert::PathPart& along : causes->path_parts) {
       part.path.push_back({along.location, along.begin, along.end});
     }

@@ -14,6 +14,7 @@
 #include "expert/page/run_name.h"
 #include "expert/page/severities.h"
 #include "expert/page/source_lines.h"
+#include "expert/page/verdict/verdict_json.h"
 
 namespace kojak::html {
 namespace {
@@ -78,8 +79,9 @@ const TracePart& part_of(const PageOptions& options) {
   return options.trace != nullptr ? *options.trace : kNone;
 }
 
-// False if not all source around the calls has room.
-bool add_program(Json& json, const Report& report, const PageOptions& options) {
+// False if not all source around the calls has room. `excerpts`: of the groups of root causes.
+bool add_program(Json& json, const Report& report, const PageOptions& options,
+                 std::vector<GroupSource>& excerpts) {
   const TracePart& part = part_of(options);
   Strings files;
   // Classic reports define every MPI function; only those that are called are shown.
@@ -114,14 +116,18 @@ bool add_program(Json& json, const Report& report, const PageOptions& options) {
     places.push_back(
         {files.number(node.module), static_cast<long>(node.line), region(node.region).name});
   }
-  for (const CauseLine& cause : part.causes) {
-    if (cause.line >= 1) places.push_back({files.number(cause.file), cause.line, {}});
+  for (const GroupCard& card : part.verdict.groups) {
+    const ExcerptLines& lines = card.lines;
+    const long line = lines.hot.empty() ? lines.before : lines.hot.front().first;
+    if (line >= 1) places.push_back({files.number(lines.file), line, {}});
   }
   add_column(json, "files", files.all(), [](const std::string& text) { return text; });
   bool complete = true;
   if (options.source) {
     SourceSearch search = *options.source;
     search.folders.insert(search.folders.begin(), part.compiled_in.begin(), part.compiled_in.end());
+    excerpts = read_excerpts(part.verdict, files.all(), places, search,
+                             [&](const std::string& file) { return files.number(file); });
     add_source(json, read_source(files.all(), std::move(places), search, complete));
   }
   return complete;
@@ -204,18 +210,6 @@ void add_partners(Json& json, const std::vector<WaitedFor>& partners) {
   json.end_array();
 }
 
-void add_chain(Json& json, const ChainSteps& chain) {
-  if (chain.steps.empty()) return;
-  json.key("chain").begin_array();
-  for (const Step& step : chain.steps) {
-    json.begin_object().member("row", step.row).member("begin", step.begin);
-    json.member("end", step.end).member("call", position(step.call_node));
-    json.member("words", step.words).end_object();
-  }
-  json.end_array();
-  if (chain.left_out > 0) json.member("leftOut", chain.left_out);
-}
-
 void add_instances(Json& json, const std::vector<Instance>& instances) {
   json.key("instances").begin_array();
   for (const Instance& instance : instances) {
@@ -273,27 +267,6 @@ void add_failed_calls(Json& json, const TracePart& part) {
     json.end_array().end_object();
   }
   json.end_array().member("furtherFailedCalls", part.failed_calls.size() - shown);
-}
-
-void add_causes(Json& json, const TracePart& part) {
-  if (part.causes.empty()) return;
-  json.key("causes").begin_array();
-  for (const CauseLine& cause : part.causes) {
-    json.begin_object().member("words", cause.words).member("effect", cause.effect);
-    if (!cause.chain_words.empty()) json.member("chainWords", cause.chain_words);
-    if (!cause.advice.empty()) json.member("advice", cause.advice);
-    json.member("seconds", cause.seconds).member("call", position(cause.call_node));
-    json.member("before", position(cause.before)).member("after", position(cause.after));
-    if (cause.line >= 1) json.member("file", cause.file).member("line", cause.line);
-    add_chain(json, cause.chain);
-    json.end_object();
-  }
-  json.end_array().member("furtherCauses", part.further_causes).member("waits", part.waits);
-  json.key("path").begin_object();
-  add_column(json, "row", part.path, [](const PathPart& along) { return along.row; });
-  add_column(json, "begin", part.path, [](const PathPart& along) { return along.begin; });
-  add_column(json, "end", part.path, [](const PathPart& along) { return along.end; });
-  json.end_object();
 }
 
 void add_packed(Json& json, std::string_view name, const PackedSeverities& packed) {
@@ -371,9 +344,10 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   std::optional<Overview> overview;
   if (before == nullptr) {
     overview = find_bottlenecks(report, options.catalogue);
-    json.member("ran", run_words(report, part.run_seconds));
+    json.member("ran", run_words(report, part.verdict.run_seconds));
   }
-  const bool all_source = add_program(json, report, options);
+  std::vector<GroupSource> excerpts;
+  const bool all_source = add_program(json, report, options, excerpts);
   json.key("notes").begin_array();
   for (const std::string& note : options.notes) json.value(note);
   if (!all_source)
@@ -400,7 +374,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
     add_overview(json, report, *overview);
     add_last_calls(json, part);
     add_failed_calls(json, part);
-    add_causes(json, part);
+    add_verdict(json, part, excerpts);
     add_instances(json, part.instances);
     add_partners(json, part.partners);
   } else {

@@ -19,6 +19,7 @@
 #include "expert/cube/difference.h"
 #include "expert/metrics/metric.h"
 #include "expert/page/source_lines.h"
+#include "expert/page/verdict/verdict_part.h"
 #include "expert/profile/model.h"
 
 namespace kojak::html {
@@ -88,20 +89,6 @@ struct FailedCallLine {
   std::vector<std::pair<std::size_t, double>> firsts;  // row of the timeline, seconds
 };
 
-// Who made the others wait, by doing what: sentences (expert/findings/cause_words.h).
-struct CauseLine {
-  std::string words, effect, chain_words;
-  std::string advice;  // how to learn more of it; mostly empty
-  double seconds = 0;  // of waiting
-  std::size_t call_node = cube::kNone;
-  // The calls around computing, if that is what it did.
-  std::size_t before = cube::kNone, after = cube::kNone;
-  // The line in which most samples of it were taken.
-  std::string file;
-  long line = 0;
-  ChainSteps chain;
-};
-
 // A time in which the critical path runs along one location.
 struct PathPart {
   std::size_t row = 0;
@@ -121,13 +108,10 @@ struct TracePart {
   std::vector<LastCall> last_calls;
   std::vector<std::string> deadlocks;
   std::vector<FailedCallLine> failed_calls;  // the most frequent first
-  // Root causes, the most costly first, if the analysis was asked for them, how many more there
-  // are, and how long all waits are.
-  std::vector<CauseLine> causes;
-  std::size_t further_causes = 0;
-  double waits = 0;
-  double run_seconds = 0;  // how long the run took; 0: not known
-  std::vector<PathPart> path;  // in order of time
+  VerdictPart verdict;
+  std::vector<ChainSteps> chains;  // of each group's largest cause
+  double waits = 0;                // seconds of all waits, if root causes were asked for
+  std::vector<PathPart> path;      // in order of time
   // Where the compiler ran, if the trace tells: looked in for lines of source before other folders.
   std::vector<std::filesystem::path> compiled_in;
   std::optional<Error> damage;  // of the trace: shown is what stands before it

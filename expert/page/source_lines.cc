@@ -102,11 +102,12 @@ fs::path folder_of(const fs::path& name, const SourcePlace* from, const SourcePl
   return {};
 }
 
-// Where each file of the places is; left out if that is not known. Names that are not absolute and
-// have no calls of MPI are looked for where others of the program were found.
-std::map<std::size_t, fs::path> find_files(const std::vector<std::string>& files,
-                                           const std::vector<SourcePlace>& places,
-                                           const std::vector<fs::path>& folders) {
+}  // namespace
+
+std::map<std::size_t, fs::path> find_source(const std::vector<std::string>& files,
+                                            std::vector<SourcePlace> places,
+                                            const std::vector<fs::path>& folders) {
+  std::ranges::sort(places);
   std::map<std::size_t, fs::path> found;
   std::vector<fs::path> proven;
   std::vector<std::size_t> others;
@@ -133,13 +134,11 @@ std::map<std::size_t, fs::path> find_files(const std::vector<std::string>& files
   return found;
 }
 
-}  // namespace
-
 std::vector<SourceLines> read_source(const std::vector<std::string>& files,
                                      std::vector<SourcePlace> places, const SourceSearch& search,
                                      bool& complete) {
   std::ranges::sort(places);
-  const std::map<std::size_t, fs::path> found = find_files(files, places, search.folders);
+  const std::map<std::size_t, fs::path> found = find_source(files, places, search.folders);
   std::vector<SourceLines> parts;
   std::size_t room = kMostSource;
   const SourcePlace* const end = places.data() + places.size();

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,12 @@ inline constexpr long kLinesAround = 3;    // before and after a call
 inline constexpr long kLinesBetween = 25;  // calls that are nearer: also what lies between them
 inline constexpr std::size_t kLongestSourceLine = 200;
 inline constexpr std::size_t kMostSource = 500'000;  // bytes of a page
+
+// Where each file of the places is; left out if that is not known. Names that are not absolute and
+// have no calls of MPI are looked for where others of the program were found.
+std::map<std::size_t, std::filesystem::path> find_source(
+    const std::vector<std::string>& files, std::vector<SourcePlace> places,
+    const std::vector<std::filesystem::path>& folders);
 
 // In order of files and lines; neighbours with lines in common are one. `files`: paths by number.
 // `complete` becomes false if kMostSource was not enough.

@@ -45,10 +45,7 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
   TracePart part;
   part.damage = content.damage;
   add_instances(analysis, part);
-  if (const auto& causes = analysis.root_causes()) {
-    part.further_causes = causes->causes.size() - part.causes.size();
-    part.waits = causes->waits;
-  }
+  if (const auto& causes = analysis.root_causes()) part.waits = causes->waits;
   for (const expert::Deadlock& deadlock : analysis.last_calls().deadlocks) {
     part.deadlocks.push_back(expert::deadlock_words(analysis, deadlock));
   }
@@ -70,8 +67,8 @@ TracePart trace_part(const expert::Report& analysis, TraceContent content,
     since_begin(instance);
     for (Step& step : instance.chain.steps) since_begin(step);
   }
-  for (CauseLine& cause : part.causes) {
-    for (Step& step : cause.chain.steps) since_begin(step);
+  for (ChainSteps& chain : part.chains) {
+    for (Step& step : chain.steps) since_begin(step);
   }
   for (PathPart& along : part.path) since_begin(along);
   for (std::uint32_t p = 0; p < analysis.numbered_paths(); ++p) {

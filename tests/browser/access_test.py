@@ -110,7 +110,7 @@ class Access(Recorded):
                   "EXIT lid=1 time=2\nEXIT lid=0 time=2.5\n")
         page = self.open(self.record("threads", events)[2])
         self.assertEqual(page.evaluate("document.title"), "wave: 1 process, 2 threads")
-        self.assertEqual(page.text("header.page .brand").replace("\u00a0", " "), "wave1 process, 2 threads on node0")
+        self.assertEqual(page.text("header.page .brand").replace("\u00a0", " "), "wave1 process, 2 threads on node0, 2.50 s")
 
     def test_paper_is_light(self):
         page = self.open(self.html, dark=True)

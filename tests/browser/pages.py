@@ -105,6 +105,11 @@ class Pages(unittest.TestCase):
         self.addCleanup(lambda: self.assertEqual(page.problems, []))
         return page
 
+    @staticmethod
+    def open_victims(page):
+        """All rows of the table of those who wait."""
+        page.evaluate("document.querySelectorAll('.victim button[aria-expanded=false]').forEach(b => b.click())")
+
     def row(self, page, pane, label):
         """Selector of the tree row with this label."""
         node = page.evaluate(

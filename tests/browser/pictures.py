@@ -6,12 +6,13 @@ Usage: pictures.py PAGE FOLDER    PAGE: a.html of `kojak run --sample -- mpirun 
 With --check it also makes pictures of small windows, to be looked at.
 """
 import argparse
+import itertools
 import pathlib
 
 from chromium import Browser
 
 FRAME = "new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(true))))"
-CHECKED = {"small": (1024, 700), "phone": (390, 800), "tablet": (700, 1000)}
+CHECKED = {"screen": (1400, 1000), "small": (1000, 800), "phone": (420, 900), "tablet": (700, 1000)}
 
 
 def shot(page, path):
@@ -44,13 +45,12 @@ def main():
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     with Browser() as browser:
-        page = browser.open(options.page, width=1280, height=800)
+        page = browser.open(options.page, width=1280, height=900)
         shot(page, options.folder / "findings.png")
         to_wait(page, "Late Post")
         shot(page, options.folder / "waits.png")
-        page.click("#tab-findings")
-        page.evaluate("[...document.querySelectorAll('.causes li')].find(li => li.textContent.includes('Chain'))"
-                      ".querySelector('[data-action=chain], button:last-of-type').click()")
+        page.click("#tab-verdict")
+        page.click("#group-1 [data-action=chain]")
         page.until("document.documentElement.dataset.view === 'timeline'")
         for _ in range(3):
             page.key("-")
@@ -59,10 +59,10 @@ def main():
         to_view(other, "trees")
         shot(other, options.folder / "trees.png")
         for name, (width, height) in CHECKED.items() if options.check else ():
-            for view in ("findings", "trees", "timeline", "bytes"):
-                other = browser.open(options.page, width=width, height=height)
+            for view, dark in itertools.product(("verdict", "timeline", "trees", "bytes"), (False, True)):
+                other = browser.open(options.page, width=width, height=height, dark=dark)
                 to_view(other, view)
-                shot(other, options.folder / f"{name}-{view}.png")
+                shot(other, options.folder / f"{name}-{view}-{'dark' if dark else 'light'}.png")
                 other.close()
 
 

@@ -222,9 +222,10 @@ class Timeline(Pages):
         self.assertNotIn("access epoch", self.page.texts(".timeline-legend li"))
 
     def test_jump_from_a_finding_to_its_worst_instance(self):
+        self.open_victims(self.page)
         late_post = self.page.evaluate(
             "[...document.querySelectorAll('.finding h3 bdi')].findIndex(e => e.textContent === 'Late Post')")
-        self.page.click(f".finding:nth-child({late_post + 1}) [data-action=timeline]")
+        self.page.click(f".finding[data-at='{late_post}'] [data-action=timeline]")
         self.page.until("document.querySelector('.about h2')?.textContent === 'Late Post'")
         seen = self.seen()
         starts = [c for c in self.listing.calls if c[0] == "MPI_Win_start" and c[3] - c[2] > 0.1]
@@ -396,7 +397,7 @@ class Timeline(Pages):
     def test_small_screens(self):
         for width in (320, 360, 399):
             self.page.size(width, 700)
-            for view in ("findings", "trees", "timeline", "bytes"):
+            for view in ("verdict", "timeline", "trees", "bytes"):
                 self.page.click(f"#tab-{view}")
                 self.page.evaluate(FRAME)
                 self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), width, view)

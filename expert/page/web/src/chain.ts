@@ -67,8 +67,8 @@ export function chainPart(chain: Chain, rowNames: string[], choose: (at: number)
 
 // The first chain of the report with such a wait, at that step.
 export function chainWith(data: Data, isIt: (wait: Step) => boolean): Chain | undefined {
-  const { instances, causes } = data.info;
-  for (const { chain, leftOut } of [...(instances ?? []), ...(causes ?? [])]) {
+  const { instances, groups } = data.info;
+  for (const { chain, leftOut } of [...(instances ?? []), ...(groups ?? [])]) {
     // What stands last is no wait.
     const at = chain?.findIndex((step, i) => i + 1 < chain.length && isIt(step)) ?? -1;
     if (at >= 0) return { steps: chain!, leftOut: leftOut ?? 0, at };

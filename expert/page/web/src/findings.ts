@@ -3,14 +3,15 @@
 import type { Data } from "./data";
 import { h } from "./dom";
 import { duration, grouped, percent, plural, shortened } from "./format";
-import { sourceOfCall, sourceOfCause } from "./source";
-import type { Bottleneck, Cause, Consumer, FailedCalls, Instance, LastCall, Step } from "./types";
+import { sourceOfCall } from "./source";
+import type { Bottleneck, Consumer, FailedCalls, Instance, LastCall, Step } from "./types";
+import { groupCards, verdictCard } from "./verdict";
 
 export interface Jumps {
   trees(metric: number, call: number): void;
   // Absent without a timeline.
   timeline?: (instance: Instance) => void;
-  chain?: (chain: Step[], leftOut: number) => void;
+  chain?: (chain: Step[], leftOut: number, at: number) => void;
 }
 
 const shareNames: Record<string, string> = {
@@ -25,6 +26,8 @@ const atFirst = 8;
 
 export class Findings {
   readonly element: HTMLElement;
+  // Of the run, filled when the trace has been read.
+  readonly timeline = h("div", { class: "small-timeline", hidden: true });
   private readonly explained = new Set<number>();
 
   constructor(
@@ -56,18 +59,93 @@ export class Findings {
     this.element = h(
       "div",
       { class: "findings-view" },
-      this.lastCalls(),
-      this.causes(),
-      this.head(),
-      bottlenecks.length > 0 ? h("h2", {}, "What is wrong, worst first") : this.nothing(),
-      list,
-      more,
+      ...(data.info.verdict !== undefined ? this.verdict() : [this.head()]),
+      ...(bottlenecks.length === 0 ? [this.nothing()] : data.info.verdict !== undefined ? [this.victims()] : [
+        h("h2", {}, "What is wrong, worst first"), list, more]),
       this.rest(),
       this.consumers(),
       this.failedCalls(),
       this.notes(),
       this.run(),
     );
+  }
+
+  private verdict(): (HTMLElement | null)[] {
+    return [verdictCard(this.data, this.timeline), this.lastCalls(), ...groupCards(this.data, this.jumps)];
+  }
+
+  // Who waits where: a row each, which opens.
+  private victims(): HTMLElement {
+    const { bottlenecks } = this.data.info.overview!;
+    const body = h("tbody", {});
+    const show = (from: number, to: number) =>
+      bottlenecks.slice(from, to).forEach((b, i) => body.append(...this.victim(b, from + i)));
+    show(0, atFirst);
+    const left = bottlenecks.length - atFirst;
+    const more: HTMLElement = h("button", { type: "button", class: "more", hidden: left <= 0, click: () => {
+      show(atFirst, bottlenecks.length);
+      more.hidden = true;
+    } }, `Show ${grouped(left)} more`);
+    const column = (text: string, name = "") => h("th", { scope: "col", class: name }, text);
+    const known = this.data.info.groups !== undefined;
+    return h(
+      "section",
+      { class: "victims", "aria-label": "Where they wait" },
+      h("h2", {}, "Where they wait"),
+      h(
+        "div",
+        { class: "card" },
+        h(
+          "table",
+          { class: "rows" },
+          h("thead", {}, h("tr", {}, column("pattern"), column("call"), column("waiting", "n"),
+            known ? column("for") : null, column("waits most", "last"))),
+          body,
+        ),
+      ),
+      more,
+    );
+  }
+
+  private victim(found: Bottleneck, index: number): HTMLElement[] {
+    const { data } = this;
+    const known = data.info.groups !== undefined;
+    const opened = h("tr", { hidden: true }, h("td", { colspan: known ? 5 : 4 }));
+    const toggle = h(
+      "button",
+      { type: "button", class: "plain", "aria-expanded": "false", click: () => {
+        if (opened.firstElementChild!.childElementCount === 0)
+          opened.firstElementChild!.append(this.card(found, index, "div"));
+        opened.hidden = !opened.hidden;
+        toggle.setAttribute("aria-expanded", String(!opened.hidden));
+      } },
+      h("bdi", {}, shortened(data.metricWords(found.metric), 120)),
+    );
+    const site = data.callSite(found.call);
+    const row = h(
+      "tr",
+      { class: "victim" },
+      h("th", { scope: "row" }, toggle),
+      h("td", { class: "call-cell" }, h("bdi", { class: "call" }, shortened(data.callName(found.call), 200)), " ",
+        site === "" ? null : h("bdi", { class: "site" }, shortened(site, 120))),
+      h("td", { class: "n" }, duration(found.seconds)),
+      known ? h("td", {}, this.groupsOf(found)) : null,
+      h("td", { class: "last" }, found.worst[0]?.[0] ?? ""),
+    );
+    return [row, opened];
+  }
+
+  // For which groups; known of a pattern as a whole, so only said of one that waits in one place.
+  private groupsOf(found: Bottleneck): string {
+    const { overview, groups } = this.data.info;
+    if (overview!.bottlenecks.some((b) => b !== found && b.metric === found.metric)) return "";
+    const { name } = this.data.metric(found.metric);
+    const shares: string[] = [];
+    for (const { number, patterns } of groups ?? []) {
+      const seconds = patterns.find(([pattern]) => pattern === name)?.[1] ?? 0;
+      if (seconds >= 0.01 * found.seconds) shares.push(`group ${number} ${Math.round((100 * seconds) / found.seconds)}\u00a0%`);
+    }
+    return shares.slice(0, 2).join(", ");
   }
 
   private head(): HTMLElement {
@@ -129,7 +207,11 @@ export class Findings {
   private lastCalls(): HTMLElement | null {
     const { lastCalls, furtherLastCalls, deadlocks } = this.data.info;
     if (lastCalls === undefined) return null;
-    const circles = (deadlocks ?? []).map((words) => h("p", { class: "deadlock", role: "alert" }, h("bdi", {}, words)));
+    // What the verdict says is not said twice.
+    const ended = this.data.info.verdict?.sentences.find((s) => s.is === "ended")?.pieces.map(([text]) => text).join("");
+    const plain = (words: string) => words.replaceAll("\u00a0", " ");
+    const others = (deadlocks ?? []).filter((words) => plain(words) !== plain(ended ?? ""));
+    const circles = others.map((words) => h("p", { class: "deadlock", role: "alert" }, h("bdi", {}, words)));
     const item = (last: LastCall) => {
       const line = h(
         "li",
@@ -203,73 +285,6 @@ export class Findings {
     );
   }
 
-  // Root causes come before the victims.
-  private causes(): HTMLElement | null {
-    const { causes, furtherCauses, waits } = this.data.info;
-    if (causes === undefined || causes.length === 0) return null;
-    // Always the first; of the others those that are worth a line.
-    const shown = causes.slice(0, atFirst).filter((cause, i) => i === 0 || cause.seconds >= 0.01 * (waits ?? 0));
-    const item = (cause: Cause) => {
-      const line = h(
-        "li",
-        {},
-        h(
-          "p",
-          {},
-          h("b", { class: "cost" }, duration(cause.seconds)),
-          " ",
-          h("span", { class: "dim" }, `${percent(cause.seconds, waits ?? 0)} % of all waiting: `),
-          h("b", {}, h("bdi", {}, shortened(cause.words, 300))),
-          ": ",
-          h("bdi", {}, shortened(cause.effect, 400)),
-          ".",
-        ),
-      );
-      if (cause.chainWords) {
-        line.append(
-          h(
-            "p",
-            { class: "chain-words" },
-            h("span", { class: "dim" }, "Chain: "),
-            h("bdi", {}, shortened(cause.chainWords, 600)),
-            ".",
-          ),
-        );
-      }
-      const { chain, call, leftOut } = cause;
-      for (const code of sourceOfCause(this.data, cause)) if (code !== null) line.append(code);
-      const actions = h("div", { class: "actions" });
-      if (call >= 0) {
-        const metric = Math.max(0, this.data.metricByName("delay"));
-        actions.append(
-          h(
-            "button",
-            { type: "button", "data-action": "trees", click: () => this.jumps.trees(metric, call) },
-            "Show in the trees",
-          ),
-        );
-      }
-      if (chain !== undefined && this.jumps.chain) {
-        const go = () => this.jumps.chain!(chain, leftOut ?? 0);
-        actions.append(h("button", { type: "button", "data-action": "chain", click: go }, "Follow it on the timeline"));
-      }
-      line.append(actions);
-      return line;
-    };
-    const advice = [...new Set(shown.flatMap((cause) => cause.advice ?? []))];
-    const further = causes.length - shown.length + (furtherCauses ?? 0);
-    const more =
-      further > 0 ? h("p", { class: "dim" }, `and ${plural(further, "more cause")} (expert --json lists them)`) : null;
-    return h(
-      "section",
-      { class: "causes" },
-      h("h2", {}, "Who made the others wait"),
-      h("ol", {}, ...shown.map(item)),
-      more,
-      ...advice.map((text) => h("p", { class: "dim" }, text)),
-    );
-  }
-
   private nothing(): HTMLElement {
     if (this.data.info.lastCalls !== undefined)
       return h(
@@ -291,7 +306,7 @@ export class Findings {
     );
   }
 
-  private card(found: Bottleneck, index: number): HTMLElement {
+  private card(found: Bottleneck, index: number, tag: "li" | "div" = "li"): HTMLElement {
     const { data } = this;
     const metric = data.metric(found.metric);
     const path = data.callPath(found.call);
@@ -350,8 +365,8 @@ export class Findings {
         );
     }
     return h(
-      "li",
-      { class: "finding", "data-metric": metric.name, "data-call": found.call },
+      tag,
+      { class: "finding", "data-at": index, "data-metric": metric.name, "data-call": found.call },
       size,
       h(
         "div",

@@ -7,6 +7,7 @@ import { shortened } from "./format";
 import { showHelp } from "./help";
 import { themeButton } from "./theme";
 import { Matrix } from "./matrix";
+import { SmallTimeline } from "./small-timeline";
 import { Timeline } from "./timeline";
 import { TraceData } from "./trace";
 import { Trees } from "./trees";
@@ -33,7 +34,8 @@ class Page {
   private timeline: Timeline | undefined;
   private matrix: Matrix | undefined;
   private wantedInstance: Instance | undefined;
-  private wantedChain: [steps: Step[], leftOut: number] | undefined;
+  private wantedChain: [steps: Step[], leftOut: number, at: number] | undefined;
+  private smallTimeline: HTMLElement | undefined; // its place
   private ready = false;
   private wantedPlace: URLSearchParams | undefined; // on the timeline, until the trace has been read
   private addressTimer = 0;
@@ -52,7 +54,9 @@ class Page {
         h(
           "div",
           { class: "brand" },
-          h("h1", {}, h("bdi", { title: shortened(files, 500) }, shortened(info.title, 120))),
+          // The verdict is the heading where there is one.
+          h(info.verdict ? "b" : "h1", { class: "program" },
+            h("bdi", { title: shortened(files, 500) }, shortened(info.title, 120))),
           h("span", { class: "dim" }, info.ran ?? "comparison of two reports"),
         ),
         this.tabs,
@@ -72,21 +76,18 @@ class Page {
     );
 
     this.trees = new Trees(data, () => this.remember());
-    const first = data.difference
+    const first: Changes | Findings = data.difference
       ? new Changes(data, (m, c) => this.jumpToTrees(m, c))
       : new Findings(data, {
           trees: (m, c) => this.jumpToTrees(m, c),
           timeline: info.trace ? (i) => this.jumpToInstance(i) : undefined,
-          chain: info.trace ? (c, l) => this.jumpToChain(c, l) : undefined,
+          chain: info.trace ? (c, l, at) => this.jumpToChain(c, l, at) : undefined,
         });
-    this.add({ id: "findings", title: data.difference ? "Changes" : "Findings", element: first.element });
+    if (first instanceof Findings) this.smallTimeline = first.timeline;
     this.add({
-      id: "trees",
-      title: "Trees",
-      element: this.trees.element,
-      show: () => this.trees.refresh(),
-      focus: () => this.trees.calls.focus(),
-      key: (e) => this.treeKey(e),
+      id: info.verdict ? "verdict" : "findings",
+      title: data.difference ? "Changes" : info.verdict ? "Verdict" : "Findings",
+      element: first.element,
     });
     if (info.trace !== undefined) {
       // Their content comes with the trace, which stands at the end of the file.
@@ -98,13 +99,22 @@ class Page {
         focus: () => this.timeline?.focus(),
         key: (e) => this.timeline?.key(e) ?? false,
       });
+    }
+    this.add({
+      id: "trees",
+      title: "Trees",
+      element: this.trees.element,
+      show: () => this.trees.refresh(),
+      focus: () => this.trees.calls.focus(),
+      key: (e) => this.treeKey(e),
+    });
+    if (info.trace !== undefined)
       this.add({
         id: "bytes",
         title: "Matrix",
         element: h("p", { class: "waiting" }, "Reading the trace\u2026"),
         focus: () => this.matrix?.focus(),
       });
-    }
     document.addEventListener("keydown", (e) => this.key(e));
     addEventListener("hashchange", () => this.follow());
     addEventListener("kojak-theme", () => this.trees.refresh());
@@ -136,6 +146,10 @@ class Page {
     const matrix = new Matrix(trace);
     must<HTMLElement>(document, "#view-timeline").replaceChildren(timeline.element);
     must<HTMLElement>(document, "#view-bytes").replaceChildren(matrix.element);
+    if (this.smallTimeline !== undefined)
+      new SmallTimeline(this.data, trace, this.smallTimeline, (from, to) => {
+        location.hash = `view=timeline&zoom=${Math.round(from)}-${Math.round(to)}`;
+      });
     this.matrix = matrix;
     this.timeline = timeline;
     timeline.show();
@@ -212,11 +226,11 @@ class Page {
     this.timeline?.showInstance(instance);
   }
 
-  private jumpToChain(steps: Step[], leftOut: number): void {
+  private jumpToChain(steps: Step[], leftOut: number, at: number): void {
     this.show("timeline");
-    this.wantedChain = [steps, leftOut];
+    this.wantedChain = [steps, leftOut, at];
     this.wantedInstance = undefined;
-    this.timeline?.showChain(steps, leftOut);
+    this.timeline?.showChain(steps, leftOut, at);
   }
 
   // Browsers allow only some hundred changes of the address a minute, and zooming makes many.

@@ -1,28 +1,12 @@
-// The lines of the program around a call, or from one call to another.
+// The lines of the program around a call, and those that a group of causes is about.
 import type { Data } from "./data";
 import { h } from "./dom";
-import type { Cause } from "./types";
+import type { GroupSource } from "./types";
 
 // Null if the page has no source of it.
 export function sourceOfCall(data: Data, call: number): HTMLElement | null {
   const { file, line } = data.info.calls;
   return around(data, file[call], [line[call]]);
-}
-
-// What a cause did: the line where most of its samples are, else what lies between its calls. That is one piece of
-// code if they are near each other, be it from one turn of a loop to the next.
-export function sourceOfCause(data: Data, cause: Cause): (HTMLElement | null)[] {
-  if (cause.file !== undefined && cause.line !== undefined) {
-    const sampled = around(data, data.info.files.indexOf(cause.file), [cause.line]);
-    if (sampled !== null) return [sampled];
-  }
-  const { before, after } = cause;
-  const { file, line } = data.info.calls;
-  if (before >= 0 && after >= 0 && file[before] === file[after]) {
-    const together = around(data, file[before], [line[before], line[after]]);
-    if (together !== null) return [together];
-  }
-  return [before, after].map((call) => (call >= 0 ? sourceOfCall(data, call) : null));
 }
 
 // The lines `at` are marked; indentation that all lines share is left out.
@@ -42,4 +26,38 @@ function around(data: Data, file: number, at: number[]): HTMLElement | null {
   if (!source.changed) return code;
   const warning = "This file was changed after the run: its lines may have moved.";
   return h("div", {}, code, h("p", { class: "dim" }, warning));
+}
+
+const called: Record<string, string> = { hot: " hot", inside: " inside", call: " call-line", "": "" };
+
+// Rows of lines with what each is, made by expert/page/verdict/excerpt.h; null if the page has no source of them.
+export function excerpt(data: Data, source: GroupSource | undefined): HTMLElement | null {
+  if (source === undefined || source.rows.length === 0) return null;
+  const parts = (data.info.source ?? []).filter((part) => part.file === source.file);
+  const text = (line: number) => {
+    const part = parts.find((p) => p.first <= line && line < p.first + p.lines.length);
+    return part?.lines[line - part.first]?.replaceAll("\t", "        ");
+  };
+  const texts = source.rows.map(([line]) => (line > 0 ? text(line) : ""));
+  if (texts.includes(undefined)) return null;
+  const indents = texts.filter((t) => t!.trim() !== "").map((t) => t!.length - t!.trimStart().length);
+  const indent = indents.length === 0 ? 0 : Math.min(...indents);
+  const wide = source.rows.some(([line, , note]) => line > 0 && note.length > 6);
+  const name = (data.info.files[source.file] ?? "").split("/").pop() || "source";
+  const code = h("pre", { class: `source excerpt${wide ? " wide" : ""}`, tabindex: 0, "aria-label": name });
+  source.rows.forEach(([line, mark, note], i) =>
+    code.append(
+      line > 0
+        ? h(
+            "span",
+            { class: `line${called[mark] ?? ""}` },
+            h("span", { class: "line-number" }, String(line)),
+            h("em", {}, note),
+            h("code", {}, texts[i]!.slice(indent) || " "),
+          )
+        : h("span", { class: "line cut" }, h("span", { class: "line-number" }, ""), h("em", {}, note)),
+    ),
+  );
+  if (!parts.some((part) => part.changed)) return code;
+  return h("div", {}, code, h("p", { class: "dim" }, "This file was changed after the run: its lines may have moved."));
 }

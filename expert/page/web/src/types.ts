@@ -86,20 +86,41 @@ export interface FailedCalls {
   times: number[]; // seconds
 }
 
-// Who made the others wait, by doing what.
-export interface Cause {
-  words: string;
-  effect: string;
-  chainWords?: string;
-  advice?: string; // how to learn more of it
-  seconds: number; // of waiting
+export type SaidPiece = [text: string, is: string]; // "share", "who", "function", "place", "gain", "lead" or ""
+export interface Sentence {
+  is: string; // "missing", "ended", "processors", "share", "who", "not_attributed", "try"
+  pieces: SaidPiece[];
+}
+
+export interface GroupSource {
+  file: number;
+  rows: [line: number, mark: string, note: string][]; // line 0: a gap
+}
+
+// Causes put together: all that one function does to make others wait. Numbers with their units.
+export interface Group {
+  number: string;
+  title: string;
+  who: string;
+  place: string;
+  seconds: number;
+  waits: string;
+  share: string;
+  gain: string;
+  gainShare: string;
+  gainWords: string;
+  how: string;
   call: number; // -1: unknown
-  before: number; // calls around computing, -1: none
-  after: number;
-  file?: string; // where most of its samples were taken
-  line?: number;
-  chain?: Step[]; // from the one that waits last
+  inCalls?: boolean; // it is calls that take longer
+  culprits?: number[]; // rows of the trace, who makes others wait most first
+  victims?: number[]; // and who waits most
+  source?: GroupSource;
+  chain?: Step[]; // of its largest cause, from the one that waits last
   leftOut?: number;
+  patterns: [name: string, seconds: number][];
+  profile?: [name: string, makesWait: number, waits: number][];
+  profileOf?: string;
+  parts?: Group[];
 }
 
 // Calls whose time no wait explains.
@@ -179,8 +200,10 @@ export interface ReportInfo {
   deadlocks?: string[];
   failedCalls?: FailedCalls[]; // calls that returned an error
   furtherFailedCalls?: number;
-  causes?: Cause[]; // only if the analysis was asked for root causes
-  furtherCauses?: number;
+  verdict?: { sentences: Sentence[]; group?: number }; // only with a trace
+  bar?: { of: string; parts: { kind: string; name: string; share: string; time: string; seconds: number }[] };
+  groups?: Group[]; // only if the analysis was asked for root causes
+  groupsSaid?: string;
   waits?: number; // seconds of all waiting
   path?: { row: number[]; begin: number[]; end: number[] }; // the critical one
   instances?: Instance[];

@@ -1,0 +1,337 @@
+#include "expert/page/verdict/verdict_part.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "epilog/format/text/counts.h"
+#include "expert/findings/bar.h"
+#include "expert/findings/card_words.h"
+#include "expert/findings/group_words.h"
+#include "expert/findings/numbers.h"
+#include "expert/findings/rules.h"
+#include "expert/findings/verdict.h"
+#include "expert/patterns/catalogue.h"
+
+namespace kojak::html {
+namespace {
+
+using expert::CauseGroup;
+using expert::in_seconds;
+using expert::LocationIndex;
+using expert::Report;
+using expert::Sentence;
+
+constexpr std::size_t kColumns = 64;
+
+// Numbers stay with their units.
+std::string unbroken(std::string text) {
+  static constexpr std::array<std::string_view, 6> kUnits{"s", "ms", "us", "min", "h", "%"};
+  for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos; ++at) {
+    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') continue;
+    const std::size_t end = text.find_first_of(" .,;)", at + 1);
+    const std::string_view word = std::string_view(text).substr(at + 1, end - at - 1);
+    if (std::find(kUnits.begin(), kUnits.end(), word) == kUnits.end()) continue;
+    text.replace(at, 1, "\u00a0");
+  }
+  return text;
+}
+
+// The sentence cut where these stand in it, one after the other; what is not there is left out.
+std::vector<SaidPiece> marked(const std::string& text, const std::vector<SaidPiece>& marks) {
+  std::vector<SaidPiece> pieces;
+  std::size_t from = 0;
+  for (const SaidPiece& mark : marks) {
+    const std::size_t at = mark.text.empty() ? std::string::npos : text.find(mark.text, from);
+    if (at == std::string::npos) continue;
+    if (at > from) pieces.push_back({unbroken(text.substr(from, at - from)), {}});
+    pieces.push_back({unbroken(mark.text), mark.is});
+    from = at + mark.text.size();
+  }
+  if (from < text.size()) pieces.push_back({unbroken(text.substr(from)), {}});
+  return pieces;
+}
+
+std::string until_colon(const std::string& text) {
+  return text.substr(0, text.find(':') == std::string::npos ? 0 : text.find(':') + 1);
+}
+
+SaidSentence said(const Report& report, const expert::Verdict& verdict, const Sentence& sentence) {
+  const std::string text = expert::text_of(sentence.said);
+  switch (sentence.is) {
+    case Sentence::Is::kMissing:
+      return {"missing", marked(text, {})};
+    case Sentence::Is::kEnded:
+      return {"ended", marked(text, {{until_colon(text), "lead"}})};
+    case Sentence::Is::kProcessors:
+      return {"processors", marked(text, {{until_colon(text), "lead"}})};
+    case Sentence::Is::kShare: {
+      const std::size_t end = text.find('%');
+      const bool first = end != std::string::npos && text.find_first_of(" ") == end - 1;
+      return {"share", marked(text, {{first ? text.substr(0, end + 1) : "", "share"}})};
+    }
+    case Sentence::Is::kNotAttributed:
+      return {"not_attributed", marked(text, {})};
+    case Sentence::Is::kTry:
+      return {"try", marked(text, {{text.starts_with("Try ") ? "Try" : "", "lead"}})};
+    default:
+      break;
+  }
+  std::vector<SaidPiece> marks;
+  if (verdict.group && report.root_causes()) {
+    const CauseGroup& g = report.root_causes()->groups.listed[*verdict.group];
+    const SaidPiece who{expert::who_column(report, g), "who"};
+    const SaidPiece function{expert::function_words(report, g.function), "function"};
+    const SaidPiece place{expert::lines_of(report, g), "place"};
+    if (text.find(who.text) < text.find(function.text)) {
+      marks = {who, function, place};
+    } else {
+      marks = {function, place, who};
+    }
+  }
+  if (verdict.gain) marks.push_back({expert::short_time(*verdict.gain) + " less", "gain"});
+  return {"who", marked(text, marks)};
+}
+
+void add_bar(const Report& report, VerdictPart& part) {
+  using expert::Bar;
+  const Bar bar = expert::bar_of(report);
+  if (!(bar.base > 0)) return;
+  const std::string library(expert::library_of(report));
+  const std::array<std::pair<const char*, std::string>, Bar::kParts> names{
+      {{"computing", "computing"},
+       {"mpi", library},
+       {"waiting", "waiting"},
+       {"blocked", "blocked"},
+       {"no_processor", "no processor"},
+       {"measurement", "measurement"}}};
+  std::array<double, Bar::kParts> seconds{};
+  for (std::size_t p = 0; p < Bar::kParts; ++p) {
+    seconds[p] = bar.seconds(static_cast<Bar::Part>(p));
+  }
+  const std::vector<unsigned> shares = expert::whole_parts(seconds, 100, expert::kPartOfBar);
+  for (std::size_t p = 0; p < Bar::kParts; ++p) {
+    if (shares[p] == 0) continue;
+    const bool all = shares[p] == 100 && seconds[p] < bar.whole();
+    part.bar.push_back({names[p].first, names[p].second,
+                        (all ? ">99" : std::to_string(shares[p])) + "\u00a0%",
+                        unbroken(expert::short_time(seconds[p])), seconds[p]});
+  }
+  const bool shmem = library == "SHMEM";
+  part.bar_of = unbroken("of " + expert::short_time(bar.whole())) + ": " +
+                counted(report.threads(), "process", "processes") +
+                (shmem ? ", shmem_init to shmem_finalize" : ", MPI_Init to MPI_Finalize");
+}
+
+class Cards {
+ public:
+  explicit Cards(const Report& report)
+      : report_(report),
+        causes_(*report.root_causes()),
+        run_(expert::run_seconds(report)),
+        ended_(!report.last_calls().empty()) {}
+
+  GroupCard card(const CauseGroup& group, std::string number) const {
+    GroupCard card;
+    card.number = std::move(number);
+    card.title = unbroken(expert::title_of(report_, group));
+    card.who = expert::who_column(report_, group);
+    card.place = expert::lines_of(report_, group);
+    const double all = in_seconds(causes_.groups.all);
+    card.seconds = in_seconds(group.amount);
+    card.waits = unbroken(expert::short_time(card.seconds));
+    card.share = unbroken(expert::short_share(card.seconds, all));
+    const double gain = group.gain ? std::min(in_seconds(*group.gain), run_) : 0;
+    if (!ended_ && gain >= expert::kGainToSay * run_ && gain > 0) {
+      card.gain = unbroken(expert::short_time(gain));
+      card.gain_share = unbroken(expert::short_share(gain, run_));
+    }
+    card.gain_words = unbroken(expert::gain_of_card(report_, group));
+    card.how = unbroken(expert::patterns_said(group));
+    for (const auto& [metric, amount] : group.direct_patterns) {
+      card.patterns.emplace_back(expert::all_metrics()[metric].name, in_seconds(amount));
+    }
+    for (const std::uint32_t c : group.causes) {
+      const bool more = card.cause == static_cast<std::uint32_t>(-1) ||
+                        causes_.causes[c].seconds > causes_.causes[card.cause].seconds;
+      if (more) card.cause = c;
+    }
+    if (card.cause != static_cast<std::uint32_t>(-1)) {
+      card.call_node = report_.path_at(causes_.causes[card.cause].place);
+    }
+    card.in_calls = group.kind == expert::Stretch::Kind::kCall;
+    card.culprits = largest(group, [](const CauseGroup::Rank& r) { return r.makes_wait; });
+    card.victims = largest(group, [](const CauseGroup::Rank& r) { return r.waits; });
+    add_lines(group, card);
+    add_profile(group, card);
+    for (std::size_t i = 0; i < group.parts.size(); ++i) {
+      GroupCard inside = this->card(group.parts[i], card.number + static_cast<char>('a' + i % 26));
+      inside.title = expert::from_words(report_, group.parts[i], false);
+      if (inside.title.starts_with("from ")) inside.title.erase(0, 5);
+      const std::string with_line = expert::from_words(report_, group.parts[i], true);
+      inside.place = with_line.substr(with_line.rfind(' ') + 1);
+      if (inside.place.find(':') == std::string::npos) inside.place.clear();
+      inside.profile.clear();
+      inside.lines = {};
+      card.parts.push_back(std::move(inside));
+    }
+    return card;
+  }
+
+ private:
+  struct Place {
+    std::string file;
+    long line = 0;
+  };
+  Place place_of(CallSiteId id) const {
+    const Definitions& definitions = report_.definitions();
+    const CallSiteDef* site = is_absent(id) ? nullptr : definitions.call_sites.find(id);
+    const std::string* file = site == nullptr ? nullptr : definitions.files.find(site->file);
+    if (file == nullptr || is_absent(site->line)) return {};
+    return {*file, static_cast<long>(raw(site->line))};
+  }
+  Place of_call(expert::CallPathIndex call) const {
+    const std::size_t path = call == expert::kNoCallPath ? expert::kNone : report_.path_at(call);
+    return path == expert::kNone ? Place() : place_of(report_.program_site(path));
+  }
+
+  void add_lines(const CauseGroup& group, GroupCard& card) const {
+    const Definitions& definitions = report_.definitions();
+    if (!is_absent(group.place)) {
+      const Place hottest = place_of(group.place);
+      std::map<long, double> lines;
+      double all = 0;
+      const std::string name = report_.region_name(group.function);
+      for (const std::uint32_t c : group.causes) {
+        for (const expert::SampledPlace& p : causes_.causes[c].lines) {
+          const CallSiteDef* site = definitions.call_sites.find(p.site);
+          const Place at = place_of(p.site);
+          if (site == nullptr || at.file != hottest.file) continue;
+          if (report_.region_name(site->left) != name) continue;
+          lines[at.line] += p.samples;
+          all += p.samples;
+        }
+      }
+      card.lines.file = hottest.file;
+      const RegionDef* region = definitions.regions.find(group.function);
+      if (region != nullptr && !is_absent(region->begin) && region->file == hottest.file) {
+        card.lines.begin = static_cast<long>(raw(region->begin));
+      }
+      constexpr double kHot = 0.05;
+      for (const auto& [line, samples] : lines) {
+        if (samples < kHot * all) continue;
+        card.lines.hot.emplace_back(line, unbroken(expert::short_share(samples, all)));
+      }
+      if (card.lines.hot.empty()) card.lines.hot.emplace_back(hottest.line, "");
+      return;
+    }
+    if (group.kind == expert::Stretch::Kind::kCall) {
+      const Place call = of_call(group.stretch.path);
+      card.lines.file = call.file;
+      card.lines.before = call.line;
+      return;
+    }
+    Place after = of_call(group.stretch.before), before = of_call(group.stretch.after);
+    if (before.file.empty()) std::swap(before, after);
+    card.lines.file = before.file;
+    card.lines.before = before.line;
+    if (after.file == before.file) card.lines.after = after.line;
+  }
+
+  // Three at most, of those with a tenth of the largest.
+  template <class Get>
+  static std::vector<std::size_t> largest(const CauseGroup& group, Get get) {
+    constexpr std::size_t kMost = 3;
+    std::vector<const CauseGroup::Rank*> ranks;
+    for (const CauseGroup::Rank& r : group.ranks) ranks.push_back(&r);
+    std::stable_sort(ranks.begin(), ranks.end(),
+                     [&](const auto* a, const auto* b) { return get(*a) > get(*b); });
+    std::vector<std::size_t> rows;
+    for (const CauseGroup::Rank* r : ranks) {
+      if (rows.size() == kMost || !(get(*r) > 0) || get(*r) * 10 < get(*ranks.front())) break;
+      rows.push_back(r->location);
+    }
+    return rows;
+  }
+
+  void add_profile(const CauseGroup& group, GroupCard& card) const {
+    std::vector<ProfileColumn> columns;
+    if (group.shape == CauseGroup::Shape::kPairs) {
+      std::map<LocationIndex, const CauseGroup::Rank*> ranks;
+      for (const CauseGroup::Rank& r : group.ranks) ranks[r.location] = &r;
+      std::vector<const CauseGroup::Unit*> units;
+      for (const CauseGroup::Unit& u : group.units) units.push_back(&u);
+      std::sort(units.begin(), units.end(),
+                [](const auto* a, const auto* b) { return a->members < b->members; });
+      for (const CauseGroup::Unit* u : units) {
+        ProfileColumn column{expert::those(report_, u->members), 0, 0};
+        for (const LocationIndex l : u->members) {
+          const auto r = ranks.find(l);
+          if (r == ranks.end()) continue;
+          column.makes_wait += in_seconds(r->second->makes_wait);
+          column.waits += in_seconds(r->second->waits);
+        }
+        columns.push_back(std::move(column));
+      }
+    } else {
+      for (std::size_t t = 0; t < report_.threads(); ++t) {
+        columns.push_back({report_.thread_name(t), 0, 0});
+      }
+      for (const CauseGroup::Rank& r : group.ranks) {
+        const std::size_t t = report_.thread_at(r.location);
+        if (t >= columns.size()) continue;
+        columns[t].makes_wait += in_seconds(r.makes_wait);
+        columns[t].waits += in_seconds(r.waits);
+      }
+    }
+    const std::size_t each = (columns.size() + kColumns - 1) / kColumns;
+    const char* const one =
+        group.shape == CauseGroup::Shape::kPairs ? " sets of processes" : " processes";
+    card.profile_of = each > 1 ? grouped(columns.size()) + one + ", " + std::to_string(each) +
+                                     " in a column (its largest)"
+                               : std::string();
+    for (std::size_t i = 0; each > 1 && i < columns.size(); ++i) {
+      ProfileColumn& column = columns[i / each];
+      if (i % each == 0) {
+        column = columns[i];
+        continue;
+      }
+      if (i % each + 1 == each || i + 1 == columns.size()) {
+        column.name += " to " + columns[i].name;
+      }
+      column.makes_wait = std::max(column.makes_wait, columns[i].makes_wait);
+      column.waits = std::max(column.waits, columns[i].waits);
+    }
+    if (each > 1) columns.resize((columns.size() + each - 1) / each);
+    card.profile = std::move(columns);
+  }
+
+  const Report& report_;
+  const expert::RootCauses& causes_;
+  double run_;
+  bool ended_;
+};
+
+}  // namespace
+
+VerdictPart verdict_part(const Report& analysis) {
+  VerdictPart part;
+  const expert::Verdict verdict = expert::verdict_of(analysis);
+  for (const Sentence& sentence : verdict.sentences) {
+    part.sentences.push_back(said(analysis, verdict, sentence));
+  }
+  part.group = verdict.group;
+  part.run_seconds = expert::run_seconds(analysis);
+  add_bar(analysis, part);
+  if (!analysis.root_causes()) return part;
+  part.grouped = true;
+  const expert::CauseGroups& groups = analysis.root_causes()->groups;
+  const Cards cards(analysis);
+  for (std::size_t g = 0; g < groups.listed.size(); ++g) {
+    part.groups.push_back(cards.card(groups.listed[g], std::to_string(g + 1)));
+  }
+  if (!part.groups.empty()) part.said = unbroken(expert::groups_said(groups));
+  return part;
+}
+
+}  // namespace kojak::html
