@@ -2,16 +2,18 @@
 // below each row. A pixel has the colour of what most of its time went into; a click opens the timeline there.
 import type { Data } from "./data";
 import { plural, shortened } from "./format";
+import { namespace } from "./svg";
 import type { TraceData } from "./trace";
 
 const mostRows = 8;
 const rowHeight = 20;
 const gap = 7;
 const labels = 62;
+const svgNames = namespace();
 const states = ["makes-wait", "waits", "computes", "mpi"] as const;
 
 function svg(tag: string, attributes: Record<string, string | number>, text = ""): SVGElement {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const element = document.createElementNS(svgNames, tag) as SVGElement;
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   if (text !== "") element.textContent = text;
   return element;

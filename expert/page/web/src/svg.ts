@@ -5,7 +5,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 // SVG's namespace, as the browser knows it: a page has no addresses in it (a test looks for them).
-function namespace(): string {
+export function namespace(): string {
   return new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg")?.namespaceURI ?? "";
 }
 function short(value: number): string {
