@@ -18,15 +18,18 @@ inline std::uint64_t message_bytes(MPI_Count count, MPI_Datatype type) {
 }
 inline constexpr std::uint32_t kNoRequest = kAbsent;
 
+// kEntered: ENTER of the call stands in the trace already. (Where that is known while compiling,
+// calls from Fortran take less stack.)
+template <bool kEntered = false>
 KOJAK_INLINED inline void record_send(Recording& call, Comm& comm, std::uint32_t peer,
                                       std::uint32_t tag, std::uint64_t bytes,
                                       std::uint32_t request) {
   if (!call.use(comm)) return;
-  call.begin();
-  if (request != kNoRequest) call.event(AttrUi4{kAttrRequest, Count{request}});
-  const Bytes sent = bytes_field(call, raw(kAttrBytesSent), bytes);
-  call.event(MpiSend{call.r.lid, call.enter, static_cast<PeerId>(peer),
-                     static_cast<CommId>(comm.id), static_cast<Tag>(tag), sent});
+  if constexpr (!kEntered) call.begin();
+  if (request != kNoRequest) call.event_begun(AttrUi4{kAttrRequest, Count{request}});
+  const Bytes sent = bytes_field<true>(call, raw(kAttrBytesSent), bytes);
+  call.event_begun(MpiSend{call.r.lid, call.enter, static_cast<PeerId>(peer),
+                           static_cast<CommId>(comm.id), static_cast<Tag>(tag), sent});
 }
 
 KOJAK_INLINED inline void record_receive(Recording& call, Comm& comm, std::uint32_t peer,
@@ -89,7 +92,7 @@ inline MPI_Status truncated_status(MPI_Status status) {
 }
 
 // A send that begins: its peer, absent if there is none.
-template <class C>
+template <bool kEntered = false, class C>
 KOJAK_INLINED inline std::uint32_t sends(C& call, Comm* comm, int dest, int tag, MPI_Count count,
                                          MPI_Datatype type, std::uint32_t request) {
   if (comm == nullptr || dest == MPI_PROC_NULL) return kAbsent;
@@ -97,8 +100,8 @@ KOJAK_INLINED inline std::uint32_t sends(C& call, Comm* comm, int dest, int tag,
   if (peer == kAbsent) return kAbsent;
   count_sent(*comm, peer, static_cast<std::uint32_t>(tag));
   if constexpr (C::kOn) {
-    record_send(call, *comm, peer, static_cast<std::uint32_t>(tag), message_bytes(count, type),
-                request);
+    record_send<kEntered>(call, *comm, peer, static_cast<std::uint32_t>(tag),
+                          message_bytes(count, type), request);
   }
   return peer;
 }
@@ -248,9 +251,9 @@ struct SendrecvHook : OwnStatus {
   template <class A, class C>
   static void send_half(const A& a, Comm* comm, C& call) {
     if constexpr (requires { a.sendcount; }) {
-      sends(call, comm, a.dest, a.sendtag, a.sendcount, a.sendtype, kNoRequest);
+      sends<true>(call, comm, a.dest, a.sendtag, a.sendcount, a.sendtype, kNoRequest);
     } else {
-      sends(call, comm, a.dest, a.sendtag, a.count, a.datatype, kNoRequest);
+      sends<true>(call, comm, a.dest, a.sendtag, a.count, a.datatype, kNoRequest);
     }
   }
   // Where the message that came was longer than the buffer, the other one has been sent.

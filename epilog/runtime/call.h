@@ -99,6 +99,11 @@ struct Recording {
     begin();
     p = put(r, p, record);
   }
+  // Behind begin(): the compiler need not look once more whether that wrote ENTER.
+  template <class R>
+  KOJAK_INLINED void event_begun(const R& record) {
+    p = put(r, p, record);
+  }
   template <class R>
   KOJAK_INLINED void leave(const R& record) {
     if (!good) return;
@@ -127,10 +132,16 @@ constexpr Ticks ticks_of(Seconds time) {
 }
 
 // A byte count that may not fit into its field: then the true one stands before the event.
+template <bool kBegun = false>
 KOJAK_INLINED inline Bytes bytes_field(Recording& call, std::uint8_t kind, std::uint64_t bytes) {
   if (bytes < kAbsent) [[likely]]
     return static_cast<Bytes>(bytes);
-  call.event(AttrUi8{Byte{kind}, Count64{bytes}});
+  const AttrUi8 attribute{Byte{kind}, Count64{bytes}};
+  if constexpr (kBegun) {
+    call.event_begun(attribute);
+  } else {
+    call.event(attribute);
+  }
   return absent<Bytes>();
 }
 

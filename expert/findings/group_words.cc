@@ -172,9 +172,15 @@ std::string what_column(const Report& report, const CauseGroup& group) {
   }
   std::string words = function_words(report, group.function);
   if (words.empty()) {
-    return group.stretch.before == kNoCallPath
-               ? "before " + call_words(report, group.stretch.after)
-               : "after " + call_words(report, group.stretch.before);
+    if (group.stretch.before == kNoCallPath) {
+      return "before " + call_words(report, group.stretch.after);
+    }
+    // What is after one call may be before several, which are groups of their own.
+    const std::string after = call_words(report, group.stretch.before);
+    const std::string before =
+        group.stretch.after == kNoCallPath ? "" : call_words(report, group.stretch.after);
+    return "after " + after +
+           (before.empty() || before == after ? std::string() : ", before " + before);
   }
   if (const std::string lines = lines_of(report, group); !lines.empty()) words += ' ' + lines;
   if (group.kind == Stretch::Kind::kCall) words += " itself";

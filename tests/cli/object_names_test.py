@@ -59,7 +59,7 @@ class ObjectNames(CommandTest):
         named = {(o["kind"], o["id"]): o.get("name") for o in objects if o}
         self.assertEqual(named, {("communicator", 1): "halo", ("communicator", 2): "red \033[31m <b>",
                                  ("communicator", 3): None, ("window", 0): "field"})
-        said = self.run_command("expert", "-o", "a.cube", "--instances", "9", "a.elg").out
+        said = self.run_command("expert", "-o", "a.cube", "--full", "--instances", "9", "a.elg").out
         for words in ("communicator halo", "communicator red ", "communicator 3", "window field"):
             self.assertIn(words, said)
         self.assertNotIn("\033[31m", said)

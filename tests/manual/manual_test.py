@@ -55,7 +55,7 @@ def test_every_pointer_and_aspect_has_an_example_in_cpp():
     names = members("earl/access/archive.h", r"KOJAK_EARL_POINTER\((\w+ptr)\)") | {"enterptr"}
     assert len(names) == 10
     aspects = members("earl/index/state.h", r"(?m)^  [A-Z]\w+(?:<\w+>)? (\w*[a-z]);$")
-    assert len(aspects) == 15
+    assert len(aspects) == 16
     epochs = {"access", "exposure", "fence", "lock", "lock_all", "epoch_pair", "epoch_pairs",
               "access_transactions", "exposure_transactions", "finished"}
     queries = {"state", "state_at", "first_at", "for_each", "call_path", "call_tree", "definitions",

@@ -46,7 +46,7 @@ def limited_run(case, group, number):
     done = case.run(True, {"ELG_DIR": traces})
     if done.returncode != 0 or done.stderr:
         sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
-    words = case.analyse(traces, "--json", case.work / "a.json")
+    words = case.analyse(traces, "--full", "--json", case.work / "a.json")
     return words, json.loads((case.work / "a.json").read_text())["processors"]["limits"]
 
 
