@@ -245,6 +245,10 @@ class Lines {
     if (const std::size_t at = text.find(" and "); at != std::string::npos) {
       text.replace(at, 5, ", ");
     }
+    for (const std::string_view thread : {", thread ", " thread "}) {
+      const std::size_t at = width_of(text) > kWho ? text.find(thread) : text.npos;
+      if (at != text.npos) text.replace(at, thread.size(), " th ");
+    }
     if (width_of(text) > kWho) {
       for (std::size_t at = 0; (at = text.find(", ", at)) != std::string::npos;)
         text.erase(++at, 1);
