@@ -212,7 +212,7 @@ void LastCallFinder::on_unmet_receive(ProcessId process, ProcessId source, CommI
   received_.add(receive);
   unmet_[receive.destination].push_back(receive);
   open_requests_[{receive.destination, request}] =
-      "a message of " + (is_absent(source) ? "any rank" : "rank " + std::to_string(raw(source))) +
+      "a message from " + (is_absent(source) ? "any rank" : "rank " + std::to_string(raw(source))) +
       tagged(tag);
 }
 
@@ -365,7 +365,7 @@ void LastCallFinder::for_messages(const OpenCallState& s, LastCall& call) const 
         call.awaits = "a message" + tagged(note.tag) + ", which is on its way";
     } else if (source != kAbsent) {
       return wait_for(call, AwaitedThing::kMessage,
-                      "a message of rank " + std::to_string(source) + tagged(note.tag), {source});
+                      "a message from rank " + std::to_string(source) + tagged(note.tag), {source});
     } else {
       const Ranks others = possible_senders(note.cid, me);
       call.any = true;
@@ -374,7 +374,7 @@ void LastCallFinder::for_messages(const OpenCallState& s, LastCall& call) const 
                              : others.empty()  ? "a process of another world"
                                                : "any process, also of another world";
       return wait_for(call, others.empty() ? AwaitedThing::kNothing : AwaitedThing::kMessage,
-                      "a message of " + of + tagged(note.tag), others);
+                      "a message from " + of + tagged(note.tag), others);
     }
   }
   if (!is_send(s.role())) return;
@@ -481,15 +481,15 @@ void LastCallFinder::for_requests(const OpenCallState& s, LastCall& call) const 
     words += (words.empty() ? "" : one_is_enough ? " or " : " and ") + what;
   };
   if (from_anyone) {
-    add(senders, "a message of any other process");
+    add(senders, "a message from any other process");
   } else if (senders.size() == 1) {
-    add(senders, "a message of " + rank_words(senders) + tagged(first_tag));
+    add(senders, "a message from " + rank_words(senders) + tagged(first_tag));
   } else {
     add(senders, "messages of " + rank_words(senders));
   }
   add(receivers, "a receive of " + rank_words(receivers));
   add(members, rank_words(members) + " to begin the same collective operation");
-  add(givers, "all parts of a message of " + rank_words(givers));
+  add(givers, "all parts of a message from " + rank_words(givers));
   add(takers, rank_words(takers) + " to receive all parts of its message");
   if (everyone.empty()) add(targets, "an operation at " + rank_words(targets));
   if (!kept.empty()) {  // itself

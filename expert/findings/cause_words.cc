@@ -270,7 +270,7 @@ std::string pattern_words(const RootCause& cause) {
     if (!words.empty()) words += ", ";
     words += std::string(title) + ' ' + seconds(waiting);
   }
-  if (behind >= kShown) words += "; behind them " + seconds(behind);
+  if (behind >= kShown) words += "; " + seconds(behind) + " passed on to others";
   return words;
 }
 
@@ -297,7 +297,7 @@ std::string effect_words(const Report& report, const RootCause& cause) {
     if (open) words += "; it had not ended";
   } else if (cause.gain) {
     words += *cause.gain < kShown
-                 ? "; without it the run would take as long"
+                 ? "; removing it alone would not shorten the run"
                  : "; without it the run would take " + seconds(*cause.gain) + " less";
   }
   if (const std::string counted = counter_words(report, cause); !counted.empty()) {

@@ -105,7 +105,8 @@ LastCallWords last_call_parts(const Report& report, const LastCallGroup& group) 
     words.does = "ended in";
     words.times = "at " + seconds(group.until) + ", which did not return";
   } else {
-    words.does = several ? "stand in" : "stands in";
+    words.does = several ? "have been in" : "has been in";
+    words.times = "for " + seconds(group.until - group.since);
   }
   if (!call.awaits.empty()) words.awaits = (several ? "wait for " : "waits for ") + call.awaits;
   if (!words.awaits.empty() && !is_absent(call.awaited_computes)) {

@@ -357,11 +357,11 @@ void print_causes(std::ostream& out, const Report& report, const SummaryStyle& s
     if (!chain.empty()) out << wrapped("Chain: " + chain + '.', style.width, 6);
   }
   if (causes.causes.size() > told) {
-    out << "      and " << causes.causes.size() - told << " more (see --json)\n";
+    out << "      and " << causes.causes.size() - told << " more (expert --json FILE lists them)\n";
   }
   if (!advice.empty()) out << wrapped(advice, style.width, 6);
   if (causes.unexplained > 0) {
-    out << wrapped("The trace tells no cause of " + seconds(causes.unexplained) + " s, " +
+    out << wrapped("Not attributed: " + seconds(causes.unexplained) + " s, " +
                        percent(causes.unexplained, causes.waits) + " of all waiting.",
                    style.width, 6);
   }
@@ -390,7 +390,7 @@ void print_efficiency(std::ostream& out, const Report& report, const SummaryStyl
   line(e->load_balance, "  load balance: mean computing time of a process, of the longest");
   line(e->communication(),
        "  communication: computing time of the busiest process, of the run time");
-  line(e->serialisation, "    serialisation: what waiting leaves of it");
+  line(e->serialisation, "    serialisation: what is not lost to dependencies");
   line(e->transfer, "    transfer: what other time in MPI leaves of it");
 }
 
@@ -415,7 +415,7 @@ void print_last_calls(std::ostream& out, const Report& report, const SummaryStyl
     out << wrapped(printable(last_call_words(report, groups[i])), style.width, 2);
   }
   if (groups.size() > kListed) {
-    out << "  and " << groups.size() - kListed << " more places (see --json)\n";
+    out << "  and " << groups.size() - kListed << " more places (expert --json FILE lists them)\n";
   }
   out << '\n';
 }
@@ -429,7 +429,7 @@ void print_failed_calls(std::ostream& out, const Report& report, const SummarySt
     out << wrapped(printable(failed_call_words(groups[i])), style.width, 2);
   }
   if (groups.size() > kListed) {
-    out << "  and " << groups.size() - kListed << " more (see --json)\n";
+    out << "  and " << groups.size() - kListed << " more (expert --json FILE lists them)\n";
   }
 }
 

@@ -60,7 +60,7 @@ def program():
             r.add(begin + 0.75, f"MPI_PUT_1TE lid={(rank + 1) % 4} @ slid={rank} wid={window} "
                                 f"rmaid={window} recvd=1024")
             r.add(begin + 0.8, f"MPI_WINCOLLEXIT lid={rank} @ wid={window}")
-    # Rank 0 waits 0.25 s for a message of rank 3.
+    # Rank 0 waits 0.25 s for a message from rank 3.
     r.enter(0, 3, "MPI_Recv", "/src/app/recv.c:77")
     r.enter(3, 3.25, "MPI_Send", "/src/app/send.c:5")
     r.add(3.25, "MPI_SEND lid=3 @ dlid=0 cid=0 tag=1 sent=2048")
@@ -278,14 +278,14 @@ class Hung(Recorded):
         box = page.place(".last-calls")
         self.assertLess(box[1], page.place(".nothing, .victims")[1])  # above what else is waited
         self.assertEqual(page.texts(".deadlock"), [
-            "Deadlock of ranks 0 and 1: rank 0 is in MPI_Recv and waits for a message of rank 1 (tag 5), rank 1 is in "
+            "Deadlock of ranks 0 and 1: rank 0 is in MPI_Recv and waits for a message from rank 1 (tag 5), rank 1 is in "
             "MPI_Ssend and waits for a receive of rank 0 (tag 7)."])
         lines = [line.removesuffix(" Show in the trees").removesuffix("Show in the trees").strip()
                  for line in page.texts(".last-calls li")]
         self.assertEqual(lines, [
-            "rank 0 stands in MPI_Recv since 2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5).",
+            "rank 0 has been in MPI_Recv for 7.000 s, and waits for a message from rank 1 (tag 5).",
             "rank 2 is outside of MPI calls that can wait, in compute<b> since 3.000 s, for 6.000 s.",
-            "rank 1 stands in MPI_Ssend since 4.000 s, for 5.000 s, and waits for a receive of rank 0 (tag 7)."])
+            "rank 1 has been in MPI_Ssend for 5.000 s, and waits for a receive of rank 0 (tag 7)."])
         self.assertFalse(any("rank 0 stands" in note for note in page.texts(".notes li")))  # not twice
         page.click(".last-calls li [data-action=trees]")
         self.assertEqual(page.text(f"{CALLS} .row.chosen .name"), "MPI_Recv")

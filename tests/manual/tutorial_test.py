@@ -55,20 +55,40 @@ class Tutorial(unittest.TestCase):
     def test_commands_of_the_chapter_on_openmp(self):
         self.follow(HYBRID, HYBRID_MUST, 5, "heat")
 
-    def follow(self, chapter, must, fewest, result):
-        told = commands(chapter)
-        self.assertGreaterEqual(len(told), fewest)
+    def test_the_classic_way_of_the_readme(self):
+        """Its last command opens a window: that its report is there is enough."""
+        told = [command for command, _ in commands(SOURCE / "README.md")]
+        self.assertEqual([command.split()[0] for command in told], ["mpicc", "ELG_DIR=run1", "elg_merge", "expert", "cube"])
+        (self.folder / "prog.c").write_text(
+            "#include <mpi.h>\n#include <unistd.h>\nint main(int n, char **v) {\n  int rank;\n  MPI_Init(&n, &v);\n"
+            "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n  MPI_Barrier(MPI_COMM_WORLD);\n  if (rank == 1) usleep(200000);\n"
+            "  MPI_Barrier(MPI_COMM_WORLD);\n  MPI_Finalize();\n  return 0;\n}\n")
+        env = self.environment()
+        for command in told[:-1]:
+            done = subprocess.run(["sh", "-c", command], text=True, capture_output=True, cwd=self.folder, env=env, timeout=100)
+            self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
+        # Three wait 0.2 s each for the one that sleeps.
+        self.assertIn("rank 1", done.stdout)
+        self.assertIn("main() prog.c:7-9", done.stdout)
+        self.assertTrue((self.folder / told[-1].split()[1]).exists())
+
+    def environment(self):
+        """Under the names that documents use: this build's commands, and the MPI that it is for."""
         wrappers = self.folder / "bin"
         wrappers.mkdir()
-        # Under the names that the chapter uses: this build's commands, and the MPI that it is for.
         (wrappers / "mpicc").symlink_to(os.environ["KOJAK_MPICC"])
         launcher = os.environ["KOJAK_MPIRUN"]
         version = subprocess.run([launcher, "--version"], text=True, capture_output=True).stdout
         more = " --oversubscribe" if "Open MPI" in version or "OpenRTE" in version else ""
         (wrappers / "mpirun").write_text(f'#!/bin/sh\nexec {launcher}{more} "$@"\n')
         (wrappers / "mpirun").chmod(0o755)
-        env = dict(os.environ, PATH=f"{wrappers}:{BIN}:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1",
-                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", KOJAK=str(SOURCE))
+        return dict(os.environ, PATH=f"{wrappers}:{BIN}:{os.environ['PATH']}", OMPI_ALLOW_RUN_AS_ROOT="1",
+                    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", KOJAK=str(SOURCE))
+
+    def follow(self, chapter, must, fewest, result):
+        told = commands(chapter)
+        self.assertGreaterEqual(len(told), fewest)
+        env = self.environment()
         used = set()
         for command, shown in told:
             with self.subTest(command):

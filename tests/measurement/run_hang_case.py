@@ -31,10 +31,10 @@ def without_rank_1(function):
 CASES = {
     "wait": ({0: ("MPI_Win_wait", "MPI_Win_complete of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "start": ({0: (("MPI_Win_start", "MPI_Win_complete"), "MPI_Win_post of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
-    "recv": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: OUTSIDE,
-              2: ("MPI_Recv", "a message of any other process (tag 7)", [0, 1])}, []),
-    "poll": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
-    "compute": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "recv": ({0: ("MPI_Recv", "a message from rank 1 (tag 7)", [1]), 1: OUTSIDE,
+              2: ("MPI_Recv", "a message from any other process (tag 7)", [0, 1])}, []),
+    "poll": ({0: ("MPI_Recv", "a message from rank 1 (tag 7)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "compute": ({0: ("MPI_Recv", "a message from rank 1 (tag 7)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "send": ({0: ("MPI_Ssend", "a receive of rank 1 (tag 9)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "lock": ({0: (LOCK_CALLS, "MPI_Win_unlock of rank 1, with the lock at rank 2", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "barrier": ({0: ("MPI_Barrier", "MPI_Barrier of rank 1", [1]), 1: OUTSIDE,
@@ -43,8 +43,8 @@ CASES = {
                2: ("MPI_Win_fence", "MPI_Win_fence of rank 1", [1])}, []),
     "begun": ({0: ("MPI_Wait", "rank 1 to begin the same collective operation", [1]), 1: OUTSIDE,
                2: ("MPI_Wait", "rank 1 to begin the same collective operation", [1])}, []),
-    "waitall": ({0: ("MPI_Waitall", "a message of rank 1 (tag 5)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
-    "deadlock": ({0: ("MPI_Recv", "a message of rank 1 (tag 7)", [1]), 1: ("MPI_Recv", "a message of rank 0 (tag 7)", [0]),
+    "waitall": ({0: ("MPI_Waitall", "a message from rank 1 (tag 5)", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "deadlock": ({0: ("MPI_Recv", "a message from rank 1 (tag 7)", [1]), 1: ("MPI_Recv", "a message from rank 0 (tag 7)", [0]),
                   2: IN_BARRIER}, [[0, 1]]),
     # Where the transfer itself does not wait, the call behind it does.
     "put": ({0: (("MPI_Put", "MPI_Win_start", "MPI_Win_complete"), "MPI_Win_post of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
@@ -66,7 +66,7 @@ CASES = {
     "open": (without_rank_1("MPI_File_open"), []),
     "close": (without_rank_1("MPI_File_close"), []),
     "view": (without_rank_1("MPI_File_set_view"), []),
-    "given": ({0: ("MPI_Wait", "all parts of a message of rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
+    "given": ({0: ("MPI_Wait", "all parts of a message from rank 1", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "taken": ({0: ("MPI_Wait", "rank 1 to receive all parts of its message", [1]), 1: OUTSIDE, 2: IN_BARRIER}, []),
     "kept": ({0: ("MPI_Wait", "its own MPI_Pready for a message to rank 1", [0]), 1: OUTSIDE, 2: IN_BARRIER}, [[0]]),
 }
@@ -162,7 +162,7 @@ def check(case, ready, first):
         if (calls[rank].get("polls_for") is not None) != (case.args.case == "poll" and rank == 1):
             sys.exit(f"rank {rank} polls for {calls[rank].get('polls_for')}\n{said}")
         if "polls_for" in call:
-            if "rank 1 polls for a message of rank 0 (tag 3) (MPI_Test" not in " ".join(said.split()):
+            if "rank 1 polls for a message from rank 0 (tag 3) (MPI_Test" not in " ".join(said.split()):
                 sys.exit(f"what it polls for is not said:\n{said}")
             continue
         for word in [awaits, found or "outside of SHMEM" if case.args.shmem else found or "outside of MPI"]:
@@ -176,7 +176,7 @@ def check(case, ready, first):
         words = " ".join(said.split())
         if (computes.get("function"), computes.get("line")) != ("stuck", line) or any(word not in words for word in (
                 f"rank 1 is outside of MPI calls that can wait, in {place} since",
-                f"waits for a message of rank 1 (tag 7), which computes in {place}.")):
+                f"waits for a message from rank 1 (tag 7), which computes in {place}.")):
             sys.exit(f"{place} is not what rank 1 computes: {computes}\n{said}")
     found = [deadlock["ranks"] for deadlock in report["deadlocks"]]
     named = "Deadlock of rank" + ("s 0 and 1: " if deadlocks == [[0, 1]] else " 0: ")

@@ -195,7 +195,8 @@ TEST(RootCauses, SmallCausesAreCountedOnly) {
   ASSERT_EQ(found.causes.causes.size(), 2u);
   EXPECT_NE(found.summary.find("   1  rank 1 computes 2.000 s longer"), std::string::npos);
   EXPECT_EQ(found.summary.find("   2  rank 0"), std::string::npos) << found.summary;
-  EXPECT_NE(found.summary.find("and 1 more (see --json)"), std::string::npos) << found.summary;
+  EXPECT_NE(found.summary.find("and 1 more (expert --json FILE lists them)"), std::string::npos)
+      << found.summary;
 }
 
 // Rank 1 comes 2 s late to the second fence of a window whose creation the trace has; all goes on
@@ -230,10 +231,11 @@ TEST(RootCauses, AChainThroughSeveralKindsOfWaits) {
   EXPECT_NEAR(found.long_term(0), 1, kNear);
   // Before the message it computed 3 s, 2 more than both; behind it nothing.
   ASSERT_EQ(found.causes.causes.size(), 1u);
-  EXPECT_EQ(found.effects[0],
-            "the others wait 4.000 s for it on communicator 0 and 1 other (Late Sender 2.000 s, "
-            "Wait at Fence 1.000 s; behind them 1.000 s); without it the run would take 2.000 s "
-            "less");  // all come to the fence at 1
+  EXPECT_EQ(
+      found.effects[0],
+      "the others wait 4.000 s for it on communicator 0 and 1 other (Late Sender 2.000 s, "
+      "Wait at Fence 1.000 s; 1.000 s passed on to others); without it the run would take 2.000 s "
+      "less");  // all come to the fence at 1
   EXPECT_EQ(found.chains[0],
             "rank 2 waits for 1 in MPI_Win_fence, 1 for 0 in MPI_Recv; 0 computes");
 }

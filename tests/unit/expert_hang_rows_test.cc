@@ -197,7 +197,7 @@ TEST(HangRows, WithAnotherWorldNobodyIsSure) {
   EXPECT_EQ(circles_of(run("MPI_Recv", "slid=1 tag=5")), (RankCircles{{0, 1}}));
   const LastFound any = run("MPI_Recv", "tag=5");
   EXPECT_EQ(circles_of(any), RankCircles{});
-  EXPECT_EQ(any.of(0).awaits, "a message of any process, also of another world (tag 5)");
+  EXPECT_EQ(any.of(0).awaits, "a message from any process, also of another world (tag 5)");
   EXPECT_EQ(run("MPI_Ssend", "tag=5").of(0).awaits, "a receive of a process of another world");
 }
 // Only the other group can send on an intercommunicator: ranks 2 and 3 to rank 0.

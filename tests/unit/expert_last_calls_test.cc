@@ -20,7 +20,7 @@ TEST(LastCalls, AReceiveWithoutSend) {
                             .stands(0, 2, "MPI_Recv", "slid=1 tag=5")
                             .line("ENTER", 1, 3, "region=solve")
                             .line("EXIT", 1, 4, ""));
-  EXPECT_EQ(found.of(0).awaits, "a message of rank 1 (tag 5)");
+  EXPECT_EQ(found.of(0).awaits, "a message from rank 1 (tag 5)");
   EXPECT_EQ(found.of(0).ranks, RankNumbers{1});
   EXPECT_EQ(found.of(0).since.value, 2);
   EXPECT_EQ(found.of(0).until.value, kAllEnded);
@@ -30,8 +30,8 @@ TEST(LastCalls, AReceiveWithoutSend) {
   EXPECT_EQ(
       found.said,
       "Where the processes stood when the run was ended No deadlock: rank 1 has computed since "
-      "4.000 s; rank 0 waits for it. rank 0 stands in MPI_Recv since "
-      "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5). rank 1 is outside of "
+      "4.000 s; rank 0 waits for it. rank 0 has been in MPI_Recv for "
+      "7.000 s, and waits for a message from rank 1 (tag 5). rank 1 is outside of "
       "MPI calls that can wait, in main since 4.000 s, for 5.000 s.");
 }
 // Samples are no sign of life in MPI, and tell what is computed: the function with the most of
@@ -64,8 +64,8 @@ TEST(LastCalls, WhatAProcessComputesThatDoesNotComeBack) {
   EXPECT_EQ(
       found.said,
       "Where the processes stood when the run was ended No deadlock: rank 1 has computed in stuck "
-      "(hang.c:18) since 4.000 s; rank 0 waits for it. rank 0 stands in MPI_Recv since "
-      "2.000 s, for 7.000 s, and waits for a message of rank 1 (tag 5), which computes in "
+      "(hang.c:18) since 4.000 s; rank 0 waits for it. rank 0 has been in MPI_Recv for "
+      "7.000 s, and waits for a message from rank 1 (tag 5), which computes in "
       "stuck (hang.c:18). rank 1 is outside of MPI calls that can wait, in stuck (hang.c:18) "
       "since 4.000 s, for 5.000 s.");
 }
@@ -117,15 +117,15 @@ TEST(LastCalls, WhatAProcessPollsForIsSaid) {
     }
   }
   const LastFound found(run);
-  EXPECT_EQ(found.of(1).polls_for, "a message of rank 0 (tag 7)");
-  EXPECT_EQ(found.of(2).polls_for, "a message of any rank");
+  EXPECT_EQ(found.of(1).polls_for, "a message from rank 0 (tag 7)");
+  EXPECT_EQ(found.of(2).polls_for, "a message from any rank");
   EXPECT_TRUE(found.of(2).polls_for_more);
   EXPECT_EQ(found.of(3).polls_for, "the receive of its message to rank 0 (tag 2)");
-  EXPECT_NE(found.said.find("rank 1 polls for a message of rank 0 (tag 7) (MPI_Test, 60 times "
+  EXPECT_NE(found.said.find("rank 1 polls for a message from rank 0 (tag 7) (MPI_Test, 60 times "
                             "since 3.010 s); rank 0 waits for it"),
             std::string::npos)
       << found.said;
-  EXPECT_NE(found.said.find("60 times, for a message of any rank at least."), std::string::npos)
+  EXPECT_NE(found.said.find("60 times, for a message from any rank at least."), std::string::npos)
       << found.said;
 }
 // Each waits for the other, but the one polls for it: it goes on.
@@ -204,12 +204,12 @@ TEST(LastCalls, ACircleOfReceivesIsADeadlock) {
   EXPECT_EQ(circles_of(found), (RankCircles{{0, 1, 2}}));
   EXPECT_EQ(found.last.deadlocks[0].behind, RankNumbers{3});
   EXPECT_TRUE(found.last.deadlocks[0].certain);
-  EXPECT_NE(
-      found.said.find(
-          "Deadlock of ranks 0-2: rank 0 is in MPI_Recv and waits for a message of rank 1 "
-          "(tag 5), rank 1 is in MPI_Recv and waits for a message of rank 2 (tag 5), rank 2 is in "
-          "MPI_Recv and waits for a message of rank 0 (tag 5). Rank 3 waits behind it."),
-      std::string::npos)
+  EXPECT_NE(found.said.find(
+                "Deadlock of ranks 0-2: rank 0 is in MPI_Recv and waits for a message from rank 1 "
+                "(tag 5), rank 1 is in MPI_Recv and waits for a message from rank 2 (tag 5), rank "
+                "2 is in "
+                "MPI_Recv and waits for a message from rank 0 (tag 5). Rank 3 waits behind it."),
+            std::string::npos)
       << found.said;
 }
 TEST(LastCalls, WhoTakesAnyMessageIsStuckOnlyWithAllOthers) {
@@ -237,7 +237,7 @@ TEST(LastCalls, OfSeveralRequestsThoseThatNobodyMet) {
                             .awaits(0, 2, 1, "1", "5")
                             .awaits(0, 2, 1, "2", "5")
                             .awaits(0, 2, 2, "3", "5"));
-  EXPECT_EQ(found.of(0).awaits, "a message of rank 2 (tag 5) and a receive of rank 3");
+  EXPECT_EQ(found.of(0).awaits, "a message from rank 2 (tag 5) and a receive of rank 3");
   EXPECT_EQ(found.of(0).ranks, (RankNumbers{2, 3}));
   EXPECT_FALSE(found.of(0).any);
 }
@@ -337,7 +337,7 @@ TEST(LastCalls, AProcessThatEndedBeforeIsInNoCircle) {
             std::string::npos)
       << found.said;
   EXPECT_NE(found.said.find("rank 1 ended in MPI_Recv at 6.000 s, which did not return, and waits "
-                            "for a message of rank 0 (tag 5)."),
+                            "for a message from rank 0 (tag 5)."),
             std::string::npos)
       << found.said;
 }
@@ -474,7 +474,7 @@ TEST(LastCalls, WhoCalledExitWithinACallStoodInIt) {
       "EXIT lid=0 time=4\nEXIT lid=0 time=4\nEXIT lid=1 time=5\n");
   ASSERT_EQ(found.last.calls.size(), 1u);
   EXPECT_EQ(found.of(0).until.value, 4);
-  EXPECT_EQ(found.of(0).awaits, "a message of rank 1 (tag 5)");
+  EXPECT_EQ(found.of(0).awaits, "a message from rank 1 (tag 5)");
 }
 
 // ---- transfers, and calls that begin something
@@ -491,7 +491,7 @@ TEST(LastCalls, ATransferWaitsForThePostOfItsTarget) {
   const LastFound missing(run.stands(0, 2, "MPI_Put", "cid=absent wid=0 dlid=2"));
   EXPECT_EQ(missing.of(0).awaits, "MPI_Win_post of rank 2");
   EXPECT_EQ(missing.of(0).ranks, RankNumbers{2});
-  EXPECT_NE(missing.said.find("rank 0 stands in MPI_Put since 2.000 s"), std::string::npos);
+  EXPECT_NE(missing.said.find("rank 0 has been in MPI_Put for "), std::string::npos);
   const LastFound other(same.stands(0, 2, "MPI_Get", "cid=absent wid=0 dlid=1"));
   EXPECT_EQ(other.of(0).awaits, "MPI_Win_post of rank 2");
 }
@@ -553,7 +553,7 @@ TEST(LastCalls, PartitionedMessagesNameTheirPartner) {
         EndedRun(2).stands(0, 2, "MPI_Wait", "cid=absent awaited=1").awaits(0, 2, kind, "1"));
   };
   const LastFound given = waits(7), taken = waits(8), kept = waits(9);
-  EXPECT_EQ(given.of(0).awaits, "all parts of a message of rank 1");
+  EXPECT_EQ(given.of(0).awaits, "all parts of a message from rank 1");
   EXPECT_EQ(given.of(0).ranks, RankNumbers{1});
   EXPECT_EQ(taken.of(0).awaits, "rank 1 to receive all parts of its message");
   EXPECT_EQ(taken.of(0).ranks, RankNumbers{1});
@@ -630,7 +630,7 @@ TEST(LastCalls, SeveralRequestsForOneRankAreNotReady) {
                             .stands(0, 2, "MPI_Waitany", "awaited=2")
                             .awaits(0, 2, 1, "1", "5")
                             .awaits(0, 2, 1, "1", "6"));
-  EXPECT_EQ(found.of(0).awaits, "a message of rank 1 (tag 5)");
+  EXPECT_EQ(found.of(0).awaits, "a message from rank 1 (tag 5)");
   EXPECT_EQ(found.of(0).ranks, RankNumbers{1});
 }
 // Requests that were not noted one by one are those that are open: to rank 1 two messages, of which
@@ -650,7 +650,7 @@ TEST(LastCalls, OfManyRequestsWhatIsOpen) {
   run.stands(0, 2, "MPI_Waitall", "awaited=300").stands(1, 2, "MPI_Waitall", "awaited=300");
   const LastFound found(run);
   EXPECT_EQ(found.of(0).awaits, "a receive of rank 1");
-  EXPECT_EQ(found.of(1).awaits, "a message of rank 0 (tag 5)");
+  EXPECT_EQ(found.of(1).awaits, "a message from rank 0 (tag 5)");
   EXPECT_EQ(circles_of(found), (RankCircles{{0, 1}}));
 }
 // Each waits for the next one, and the last is free: nobody is stuck, in whichever order they are

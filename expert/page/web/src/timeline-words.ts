@@ -147,7 +147,7 @@ export class Words {
     const lines = [...amounts].map(
       ([what, a]) => `${a.count > 1 ? `${grouped(a.count)} x, ` : ""}${bytes(a.bytes)} ${what}`,
     );
-    return lines.length > 3 ? [...lines.slice(0, 3), `and ${lines.length - 3} more partners`] : lines;
+    return lines.length > 3 ? [...lines.slice(0, 3), `and ${lines.length - 3} more ${lines.length === 4 ? "partner" : "partners"}`] : lines;
   }
 
   band(row: number, band: number): string[] {
