@@ -233,8 +233,6 @@ void find_odd(CauseGroup& group) {
   const auto odd = static_cast<std::size_t>(std::count_if(units.begin(), units.end(), is_odd));
   const bool few = odd <= 3 || odd * 20 <= units.size();
   group.odd = few && odd < units.size() ? odd : 0;
-  Amount odd_ones = 0;
-  for (std::size_t i = 0; i < group.odd; ++i) odd_ones += units[i].amount;
   const auto alike = std::count_if(units.begin(), units.end(), [&](const CauseGroup::Unit& u) {
     return 2 * u.amount >= m && u.amount <= 2 * m;
   });
@@ -417,8 +415,6 @@ std::vector<GroupOfAtoms> put_together(const std::vector<CauseAtom>& atoms, cons
   std::vector<GroupOfAtoms> apart;
   for (GroupOfAtoms& group : groups) {
     std::vector<GroupOfAtoms> parts = parts_of(group, atoms, what);
-    Amount in_parts = 0;
-    for (const GroupOfAtoms& p : parts) in_parts += p.group.amount;
     if (parts.empty() || share_a_process(parts)) {
       group.parts = std::move(parts);
       apart.push_back(std::move(group));
