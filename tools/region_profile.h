@@ -4,12 +4,12 @@
 // One pass over a merged or local trace, in memory that depends on definitions, open regions,
 // processes x regions in use, and pairs of processes that exchange data. The inclusive time of a
 // recursive region counts its outermost instances. A function of which only the paths of call sites
-// tell has time, but nobody recorded how often it was called. Bytes belong to the region that the process was
-// in: those of a put or send where they are sent, of a get where it was issued, of a message where
-// it was received. Between processes everything counts once, where its data start, in the
-// direction in which they move: a put or accumulate from its origin to its target, a get from its
-// target to its origin, an atomic operation with a result both ways. Damaged records are left out
-// and counted.
+// tell has time, but nobody recorded how often it was called. Bytes belong to the region that the
+// process was in: those of a put or send where they are sent, of a get where it was issued, of a
+// message where it was received. Between processes everything counts once, where its data start, in
+// the direction in which they move: a put or accumulate from its origin to its target, a get from
+// its target to its origin, an atomic operation with a result both ways. Damaged records are left
+// out and counted.
 #pragma once
 
 #include <functional>

@@ -73,7 +73,7 @@ struct RootCause {
   std::vector<CostOfPattern> patterns;  // the most costly first
   // Where it computed: by CauseFinder all places, then what name_sampled_functions() leaves.
   std::vector<SampledPlace> sampled;
-  std::vector<SampledPlace> lines;  // of these functions all lines, by the file's numbers
+  std::vector<SampledPlace> lines;    // of these functions all lines, by the file's numbers
   std::vector<CountedThere> counted;  // where the trace has counters, and it computed
   std::vector<CostOfObject> objects;  // likewise, of those who waited for it directly
   // By how many seconds the run would be shorter without it, of the most costly ones.

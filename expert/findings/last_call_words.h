@@ -32,8 +32,9 @@ LastCallWords last_call_parts(const Report& report, const LastCallGroup& group);
 std::string last_call_words(const Report& report, const LastCallGroup& group);
 // "ranks 0 and 1", "ranks 0, 2-5 and 7"
 std::string rank_list(const std::vector<std::uint32_t>& ranks);
-// "Deadlock of ranks 0 and 1: rank 0 is in MPI_Recv at ring.c:13 and waits for a message from rank 1,
-// rank 1 is in MPI_Recv at ring.c:13 and waits for a message from rank 0. Rank 2 waits behind it."
+// "Deadlock of ranks 0 and 1: rank 0 is in MPI_Recv at ring.c:13 and waits for a message from rank
+// 1, rank 1 is in MPI_Recv at ring.c:13 and waits for a message from rank 0. Rank 2 waits behind
+// it."
 std::string deadlock_words(const Report& report, const Deadlock& deadlock);
 // What kept the run from going on where there is no deadlock: "No deadlock: rank 0 has computed in
 // relax (halo.c:9) since 0.403 s, after MPI_Barrier at halo.c:31; ranks 1 and 2 wait for it.", "The

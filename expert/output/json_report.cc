@@ -314,8 +314,7 @@ void add_last_calls(Json& json, const Report& report) {
     json.end_array().member("words", deadlock_words(report, deadlock)).end_object();
   }
   json.end_array();
-  if (const std::string words = verdict_words(report); !words.empty())
-    json.member("ended", words);
+  if (const std::string words = verdict_words(report); !words.empty()) json.member("ended", words);
 }
 
 // The functions that the process computed more than the others did, if there are samples.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "expert/output/json.h"
-#include "expert/page/verdict/excerpt.h"
 #include "expert/page/page.h"
+#include "expert/page/verdict/excerpt.h"
 
 namespace kojak::html {
 
