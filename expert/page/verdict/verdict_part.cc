@@ -26,12 +26,11 @@ constexpr std::size_t kColumns = 64;
 
 // Numbers stay with their units.
 std::string unbroken(std::string text) {
-  static constexpr std::array<std::string_view, 6> kUnits{"s", "ms", "us", "min", "h", "%"};
   for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos; ++at) {
     if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') continue;
     const std::size_t end = text.find_first_of(" .,;)", at + 1);
     const std::string_view word = std::string_view(text).substr(at + 1, end - at - 1);
-    if (std::find(kUnits.begin(), kUnits.end(), word) == kUnits.end()) continue;
+    if (!expert::is_unit(word)) continue;
     text.replace(at, 1, "\u00a0");
   }
   return text;
@@ -97,39 +96,27 @@ void add_bar(const Report& report, VerdictPart& part) {
   using expert::Bar;
   const Bar bar = expert::bar_of(report);
   if (!(bar.base > 0)) return;
-  const std::string library(expert::library_of(report));
-  const std::array<std::pair<const char*, std::string>, Bar::kParts> names{
-      {{"computing", "computing"},
-       {"mpi", library},
-       {"waiting", "waiting"},
-       {"blocked", "blocked"},
-       {"no_processor", "no processor"},
-       {"measurement", "measurement"}}};
-  std::array<double, Bar::kParts> seconds{};
-  for (std::size_t p = 0; p < Bar::kParts; ++p) {
-    seconds[p] = bar.seconds(static_cast<Bar::Part>(p));
-  }
-  const std::vector<unsigned> shares = expert::whole_parts(seconds, 100, expert::kPartOfBar);
+  const std::array<unsigned, Bar::kParts> shares = expert::shares_of(bar);
   for (std::size_t p = 0; p < Bar::kParts; ++p) {
     if (shares[p] == 0) continue;
-    const bool all = shares[p] == 100 && seconds[p] < bar.whole();
-    part.bar.push_back({names[p].first, names[p].second,
-                        (all ? ">99" : std::to_string(shares[p])) + "\u00a0%",
-                        unbroken(expert::short_time(seconds[p])), seconds[p]});
+    const auto which = static_cast<Bar::Part>(p);
+    part.bar.push_back({std::string(Bar::kNames[p]), expert::name_of(which, report),
+                        unbroken(expert::share_words(bar, which)),
+                        unbroken(expert::short_time(bar.seconds(which))), bar.seconds(which)});
   }
-  const bool shmem = library == "SHMEM";
+  const bool shmem = expert::library_of(report) == "SHMEM";
   part.bar_of = unbroken("of " + expert::short_time(bar.whole())) + ": " +
-                counted(report.threads(), "process", "processes") +
+                counted(report.processes(), "process", "processes") +
+                (report.threads() > report.processes()
+                     ? ", " + counted(report.threads(), "thread", "threads")
+                     : "") +
                 (shmem ? ", shmem_init to shmem_finalize" : ", MPI_Init to MPI_Finalize");
 }
 
 class Cards {
  public:
   explicit Cards(const Report& report)
-      : report_(report),
-        causes_(*report.root_causes()),
-        run_(expert::run_seconds(report)),
-        ended_(!report.last_calls().empty()) {}
+      : report_(report), causes_(*report.root_causes()), run_(expert::run_seconds(report)) {}
 
   GroupCard card(const CauseGroup& group, std::string number) const {
     GroupCard card;
@@ -141,12 +128,12 @@ class Cards {
     card.seconds = in_seconds(group.amount);
     card.waits = unbroken(expert::short_time(card.seconds));
     card.share = unbroken(expert::short_share(card.seconds, all));
-    const double gain = group.gain ? std::min(in_seconds(*group.gain), run_) : 0;
-    if (!ended_ && gain >= expert::kGainToSay * run_ && gain > 0) {
-      card.gain = unbroken(expert::short_time(gain));
-      card.gain_share = unbroken(expert::short_share(gain, run_));
+    const std::optional<expert::Gain> gain = expert::gain_to_say(report_, run_, group.gain);
+    if (gain && gain->worth) {
+      card.gain = unbroken(expert::short_time(gain->seconds));
+      card.gain_share = unbroken(expert::short_share(gain->seconds, run_));
     }
-    card.gain_words = unbroken(expert::gain_of_card(report_, group));
+    card.gain_words = unbroken(expert::gain_of_card(report_, run_, group));
     card.how = unbroken(expert::patterns_said(group));
     for (const auto& [metric, amount] : group.direct_patterns) {
       card.patterns.emplace_back(expert::all_metrics()[metric].name, in_seconds(amount));
@@ -309,7 +296,6 @@ class Cards {
   const Report& report_;
   const expert::RootCauses& causes_;
   double run_;
-  bool ended_;
 };
 
 }  // namespace
