@@ -198,24 +198,8 @@ KOJAK_INLINED inline bool find_region(Recorder& r, unsigned function, const void
 // Room for a call, too.
 KOJAK_INLINED inline bool ready(Recorder& r, unsigned function, const void* caller,
                                 const void* frame, RegionId& region) {
-  if (const CodeSlot* sites = r.sites) [[likely]] {
-    const std::uint64_t key = site_key(function, caller);
-    const CodeSlot& slot = sites[code_slot(key)];
-    if (slot.key == key) [[likely]] {
-      region = slot.id;
-    } else {
-      region = define_site(r, function, caller, frame);
-      if (region == absent<RegionId>()) return false;
-    }
-  } else {
-    region = region_of(function);
-    const auto defined = [&] { return (r.regions[function / 64] >> (function % 64) & 1) != 0; };
-    if (!defined()) [[unlikely]] {
-      define_region(r, function);
-      if (!defined()) return false;
-    }
-  }
-  return r.cursor <= r.limit.load(std::memory_order_relaxed) || make_room(r);
+  return find_region(r, function, caller, frame, region) &&
+         (r.cursor <= r.limit.load(std::memory_order_relaxed) || make_room(r));
 }
 
 // A call of a function without a hook: what stands around it is the same for all of them, and not

@@ -5,6 +5,8 @@
 #include "expert/findings/numbers.h"
 #include "expert/findings/rules.h"
 #include "expert/patterns/openmp/openmp.h"
+#include "expert/profile/efficiency.h"
+#include "expert/profile/run_time.h"
 #include "expert/profile/shares.h"
 
 namespace kojak::expert {
@@ -21,23 +23,11 @@ bool is_idle(const Metric& metric) {
          metric.name == OmpBetweenRegions::kMetric.name;
 }
 
-std::vector<double> of_threads(const Report& report, std::string_view name) {
-  const std::size_t m = report.find_metric(name);
-  return m == kNone ? std::vector<double>(report.threads()) : report.by_thread(m);
-}
-
 }  // namespace
 
 std::vector<OutsideOfCalls> outside_of_calls(const Report& report) {
   std::vector<OutsideOfCalls> outside(report.threads());
-  const std::size_t execution = report.find_metric(Execution::kMetric.name);
-  if (execution == kNone) return outside;
-  std::vector<double> seconds = report.by_thread(execution);
-  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
-    if (report.metrics()[m].parent != execution) continue;
-    const std::vector<double> calls = report.by_thread(m);
-    for (std::size_t t = 0; t < seconds.size(); ++t) seconds[t] -= calls[t];
-  }
+  const std::vector<double> seconds = computing_of(report);
   for (std::size_t t = 0; t < seconds.size(); ++t) outside[t].seconds = std::max(seconds[t], 0.0);
   // The kernel's counts lie 0.1 s apart or more: what is between two of them is spread evenly.
   for (const ProcessorUse::Thread& p : report.processors().threads) {
@@ -85,6 +75,18 @@ Bar bar_of(const Report& report) {
   return bar;
 }
 
+std::string name_of(Bar::Part part, const Report& report) {
+  if (part == Bar::kMpi) return std::string(library_of(report));
+  std::string name(Bar::kNames[part]);
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+std::string share_words(const Bar& bar, Bar::Part part) {
+  const unsigned share = shares_of(bar)[part];
+  return (share == 100 && bar.parts[part] < bar.base ? ">99" : std::to_string(share)) + " %";
+}
+
 std::array<unsigned, Bar::kParts> shares_of(const Bar& bar) {
   std::array<double, Bar::kParts> parts{};
   for (std::size_t p = 0; p < Bar::kParts; ++p) parts[p] = bar.seconds(static_cast<Bar::Part>(p));
@@ -95,20 +97,13 @@ std::array<unsigned, Bar::kParts> shares_of(const Bar& bar) {
 }
 
 double run_seconds(const Report& report) {
-  std::vector<double> times = of_threads(report, Time::kMetric.name);
-  const std::vector<double> all = times;
-  const auto add = [&](std::string_view name, double sign) {
-    const std::vector<double> part = of_threads(report, name);
-    for (std::size_t t = 0; t < times.size(); ++t) times[t] += sign * part[t];
-  };
-  add(InitExit::kMetric.name, -1);
-  add(ShmemInitExit::kMetric.name, -1);
-  add(FinalizeWait::kMetric.name, 1);
-  add(ShmemFinalizeWait::kMetric.name, 1);
-  const auto longest = [](const std::vector<double>& of) {
-    return of.empty() ? 0.0 : *std::max_element(of.begin(), of.end());
-  };
-  return longest(times) > 0 ? longest(times) : longest(all);
+  const std::vector<double> times = run_times(
+      [&](std::string_view name) {
+        const std::size_t m = report.find_metric(name);
+        return m == kNone ? std::vector<double>(report.threads()) : report.by_thread(m);
+      },
+      {});
+  return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
 }
 
 std::string_view library_of(const Report& report) {

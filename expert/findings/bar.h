@@ -5,6 +5,8 @@
 #pragma once
 
 #include <array>
+#include <string>
+#include <string_view>
 
 #include "expert/profile/report.h"
 
@@ -20,6 +22,9 @@ struct Bar {
     kMeasurement,
     kParts
   };
+  // As JSON has them.
+  static constexpr std::array<std::string_view, kParts> kNames{
+      "computing", "mpi", "waiting", "blocked", "no_processor", "measurement"};
   std::array<Ticks, kParts> parts{};
   Ticks base = 0;
 
@@ -30,6 +35,10 @@ struct Bar {
 Bar bar_of(const Report& report);
 // In whole per cent, which add up to 100: as they are printed. Small parts have none.
 std::array<unsigned, Bar::kParts> shares_of(const Bar& bar);
+// "66 %", ">99 %" where it is not all.
+std::string share_words(const Bar& bar, Bar::Part part);
+// As people read it: "no processor", and the library for its calls.
+std::string name_of(Bar::Part part, const Report& report);
 
 // Of one thread: its time outside of calls, and how much of that it had no processor: as spread
 // evenly over what the kernel's counts cover, and at least (had it had none in all its calls).

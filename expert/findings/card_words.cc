@@ -59,11 +59,11 @@ std::string title_of(const Report& report, const CauseGroup& group) {
   }
 }
 
-std::string gain_of_card(const Report& report, const CauseGroup& group) {
-  if (!group.gain || !report.last_calls().empty()) return {};
-  const double run = run_seconds(report), gain = std::min(in_seconds(*group.gain), run);
-  if (!(run > 0) || gain < kGainToSay * run) return "removing it alone would not shorten the run";
-  return "without it the run would take " + short_time(gain) + " less";
+std::string gain_of_card(const Report& report, double run, const CauseGroup& group) {
+  const std::optional<Gain> gain = gain_to_say(report, run, group.gain);
+  if (!gain) return {};
+  return gain->worth ? "without it the run would take " + short_time(gain->seconds) + " less"
+                     : "removing it alone would not shorten the run";
 }
 
 std::string groups_said(const CauseGroups& groups) {

@@ -13,7 +13,7 @@ namespace kojak::expert {
 // "rank 1 computes 2.0 s longer in reaction_rate()"
 std::string title_of(const Report& report, const CauseGroup& group);
 // "without it the run would take 0.005 s less"; empty where the gain is not known.
-std::string gain_of_card(const Report& report, const CauseGroup& group);
+std::string gain_of_card(const Report& report, double run, const CauseGroup& group);
 // "3 groups are 97 % of 5.7 s of waiting. 0.15 s in 25 more below 1 % each, 0.004 s not
 // attributed."
 std::string groups_said(const CauseGroups& groups);

@@ -1,11 +1,10 @@
 #include "expert/findings/differences.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
+#include "epilog/format/text/counts.h"
 #include "expert/findings/rules.h"
 
 namespace kojak::expert {
@@ -13,15 +12,8 @@ namespace {
 
 std::string number(double value, int significant) {
   if (value == 0) return "0";
-  std::array<char, 32> text{};
   const int digits = static_cast<int>(std::floor(std::log10(value)));
-  std::snprintf(text.data(), text.size(), "%.*f", std::clamp(significant - 1 - digits, 0, 6),
-                value);
-  return text.data();
-}
-
-std::string rounded(double value) {
-  return number(value, 2) + " s";
+  return fixed(value, std::clamp(significant - 1 - digits, 0, 6));
 }
 
 // "(3.6 s, not 8.6 s)", with as many digits as tell them apart.
@@ -34,9 +26,7 @@ std::string now_not(double before, double after) {
 }
 
 std::string share(double part) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.*f %%", part < 0.0995 ? 1 : 0, 100 * part);
-  return text.data();
+  return fixed(100 * part, part < 0.0995 ? 1 : 0) + " %";
 }
 
 double sum(const std::vector<double>& values) {
@@ -58,14 +48,14 @@ std::string difference_words(const ComparedRun& before, const ComparedRun& after
   std::string words = after.name;
   const double part = before.time > 0 ? (after.time - before.time) / before.time : 0;
   if (std::abs(part) < kNoiseOfRun) {
-    words += " takes as long as " + before.name + " (" + rounded(after.time) + ", within 1 %)";
+    words += " takes as long as " + before.name + " (" + number(after.time, 2) + " s, within 1 %)";
   } else {
     words += " is " + share(std::abs(part)) + (part < 0 ? " faster" : " slower") + " than " +
              before.name + now_not(before.time, after.time);
   }
   const double waited = sum(before.waits), waits = sum(after.waits);
   const auto more_or_less = [&](double old, double now) {
-    return rounded(std::abs(now - old)) + each + (now < old ? " less" : " more");
+    return number(std::abs(now - old), 2) + " s" + each + (now < old ? " less" : " more");
   };
   if (beyond_noise(waited, waits, run)) {
     words += "; it waits " + more_or_less(waited, waits);

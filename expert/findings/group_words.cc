@@ -76,11 +76,10 @@ double latest_of(const Report& report, const CauseGroup& group) {
 }
 
 Spent spent_by(const Report& report, const CauseGroup& group) {
+  if (!is_absent(group.place)) return Spent::kComputing;
   const double longer = in_seconds(group.longer);
-  if (2 * without_processor_of(report, group) > longer && longer > 0 && is_absent(group.place)) {
-    return Spent::kNoProcessor;
-  }
-  return is_absent(group.place) ? Spent::kOutside : Spent::kComputing;
+  const bool had_none = longer > 0 && 2 * without_processor_of(report, group) > longer;
+  return had_none ? Spent::kNoProcessor : Spent::kOutside;
 }
 
 std::string function_words(const Report& report, RegionId function) {
@@ -94,14 +93,14 @@ std::string call_words(const Report& report, CallPathIndex call) {
   const std::size_t path = call == kNoCallPath ? kNone : report.path_at(call);
   if (path == kNone) return "a call";
   const std::string name = function_words(report, report.call_paths()[path].region);
-  const std::string place = words_of(line_of(report, report.call_paths()[path].site));
+  const std::string place = site_name(report.definitions(), report.call_paths()[path].site);
   return place.empty() ? name : name + " at " + place;
 }
 
 std::string lines_of(const Report& report, const CauseGroup& group) {
-  if (!is_absent(group.place)) return words_of(line_of(report, group.place));
+  if (!is_absent(group.place)) return site_name(report.definitions(), group.place);
   if (group.kind == Stretch::Kind::kCall) {
-    return words_of(line_of(report, site_of(report, group.stretch.path)));
+    return site_name(report.definitions(), site_of(report, group.stretch.path));
   }
   if (is_absent(group.function)) return {};
   const CallSiteId before_site = site_of(report, group.stretch.before);
@@ -143,7 +142,7 @@ std::string where_of(const Report& report, const CauseGroup& group) {
 std::string from_words(const Report& report, const CauseGroup& group, bool with_line) {
   if (is_absent(group.caller.function)) return {};
   std::string words = "from " + function_words(report, group.caller.function);
-  const std::string line = with_line ? words_of(line_of(report, group.caller.call)) : "";
+  const std::string line = with_line ? site_name(report.definitions(), group.caller.call) : "";
   return line.empty() ? words : words + ' ' + line;
 }
 
@@ -273,13 +272,26 @@ std::string victims_words(const Report& report, const CauseGroup& group, bool na
   return grouped(victims.size()) + " others";
 }
 
-const Chain* chain_of(const Report& report, const CauseGroup& group) {
-  if (!report.root_causes() || 2 * group.direct >= group.amount) return nullptr;
-  const std::vector<RootCause>& causes = report.root_causes()->causes;
+std::optional<Gain> gain_to_say(const Report& report, double run,
+                                const std::optional<Ticks>& gain) {
+  if (!gain || !report.last_calls().empty()) return std::nullopt;
+  const double seconds = std::min(in_seconds(*gain), run);
+  return Gain{seconds, run > 0 && seconds >= kGainToSay * run};
+}
+
+const RootCause* most_costly(const Report& report, const CauseGroup& group) {
   const RootCause* most = nullptr;
+  if (!report.root_causes()) return most;
+  const std::vector<RootCause>& causes = report.root_causes()->causes;
   for (const std::uint32_t c : group.causes) {
     if (most == nullptr || causes[c].seconds > most->seconds) most = &causes[c];
   }
+  return most;
+}
+
+const Chain* chain_of(const Report& report, const CauseGroup& group) {
+  if (2 * group.direct >= group.amount) return nullptr;
+  const RootCause* const most = most_costly(report, group);
   const bool tells = most != nullptr && most->chain.links.size() >= 2 && most->chain.left_out == 0;
   return tells ? &most->chain : nullptr;
 }

@@ -3,6 +3,7 @@
 // Pure functions on a report; nothing fails; any thread. Names of the program are as it gave them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,16 @@ std::string units_words(const Report& report, const CauseGroup& group);
 std::vector<LocationIndex> victims_of(const CauseGroup& group);
 // "the others", "rank 2", "ranks 0 and 3", "12 others"; `named`: false if no names are wanted.
 std::string victims_words(const Report& report, const CauseGroup& group, bool named);
+// What its gain, or that of several groups at once, is: never more than the run. Nothing where it
+// is not known, or the run was ended; `worth`: the run would be shorter by what is worth saying.
+struct Gain {
+  double seconds = 0;
+  bool worth = false;
+};
+std::optional<Gain> gain_to_say(const Report& report, double run, const std::optional<Ticks>& gain);
+
+// Null: it has none.
+const RootCause* most_costly(const Report& report, const CauseGroup& group);
 // The chain of its most costly cause, where most of the cost came through others' waits.
 const Chain* chain_of(const Report& report, const CauseGroup& group);
 

@@ -1,6 +1,7 @@
 #include "expert/findings/numbers.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -54,6 +55,11 @@ std::string short_share(double part, double whole) {
   if (share < 0.5) return "<1 %";
   if (share >= 99.5 && part < whole) return ">99 %";
   return fixed(share, 0) + " %";
+}
+
+bool is_unit(std::string_view word) {
+  static constexpr std::array<std::string_view, 6> kUnits{"s", "ms", "us", "min", "h", "%"};
+  return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
 }
 
 std::vector<unsigned> whole_parts(std::span<const double> parts, unsigned whole, double least) {

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kojak::expert {
@@ -16,6 +17,8 @@ std::string short_time(double seconds);
 std::string short_times(double part, double whole);
 // "23 %", "<1 %", ">99 %" where it is not all.
 std::string short_share(double part, double whole);
+// Whether a word is a unit that stays with the number before it: "s", "ms", "%" ...
+bool is_unit(std::string_view word);
 // Whole parts of `whole` by largest remainder: what is printed adds up to it. Of those that are not
 // worth one (less than `least` of the sum) nothing; each other one has at least one.
 std::vector<unsigned> whole_parts(std::span<const double> parts, unsigned whole, double least);

@@ -50,12 +50,6 @@ class Maker {
     v_.sentences.push_back({is, {}, {}});
     return v_.sentences.back().said;
   }
-  // As the legend of the bar has it.
-  std::string share_words(Bar::Part part) const {
-    const unsigned share = shares_of(bar_)[part];
-    if (share == 100 && bar_.parts[part] < bar_.base) return ">99 %";
-    return std::to_string(share) + " %";
-  }
   bool ended() const { return !report_.last_calls().empty(); }
   const CauseGroups* groups() const {
     return report_.root_causes() ? &report_.root_causes()->groups : nullptr;
@@ -139,7 +133,7 @@ class Maker {
 
   void add_share() {
     if (v_.share >= kWorthLooking) {
-      add(Is::kShare).words(share_words(Bar::kWaiting) + " of the time is waiting.");
+      add(Is::kShare).words(share_words(bar_, Bar::kWaiting) + " of the time is waiting.");
       return;
     }
     v_.kinds.emplace_back("nothing");
@@ -149,7 +143,7 @@ class Maker {
     for (const Bar::Part p : {Bar::kMpi, Bar::kBlocked, Bar::kNoProcessor, Bar::kMeasurement}) {
       if (bar_.parts[p] > bar_.parts[most]) most = p;
     }
-    const std::string share = ' ' + share_words(most);
+    const std::string share = ' ' + share_words(bar_, most);
     switch (most) {
       case Bar::kComputing:
         said.words(share + " of it is computing");
@@ -232,14 +226,13 @@ class Maker {
 
   // "without it the run would take 0.16 s less (23 %)"; empty where nothing can be said of it.
   std::string gain_words(const CauseGroup& group, std::optional<Ticks> of) {
-    if (ended() || !of || !(run_ > 0)) return {};
-    const double gain = std::min(in_seconds(*of), run_);
-    if (gain >= kGainToSay * run_) {
-      v_.gain = gain;
-      return "without it the run would take " + short_time(gain) + " less (" +
-             short_share(gain, run_) + ")";
+    const std::optional<Gain> gain = gain_to_say(report_, run_, of);
+    if (!gain || !(run_ > 0)) return {};
+    v_.gain = gain->seconds;
+    if (gain->worth) {
+      return "without it the run would take " + short_time(gain->seconds) + " less (" +
+             short_share(gain->seconds, run_) + ")";
     }
-    v_.gain = gain;
     const std::string none = "removing it alone would not shorten the run";
     // Two or three at once may.
     const std::vector<CauseGroup>& listed = groups()->listed;
@@ -248,10 +241,10 @@ class Maker {
     for (std::size_t i = 1; i < listed.size() && i < 3; ++i) {
       with += (i == 1 ? "" : ", ") + what_column(report_, listed[i]) + " (" +
               who_column(report_, listed[i]) + ")";
-      const double both = listed[i].cumulated ? in_seconds(*listed[i].cumulated) : 0;
-      if (both < kGainToSay * run_) continue;
-      return "without it and " + with + " it would take " + short_time(std::min(both, run_)) +
-             " less (" + short_share(both, run_) + ")";
+      const std::optional<Gain> both = gain_to_say(report_, run_, listed[i].cumulated);
+      if (!both || !both->worth) continue;
+      return "without it and " + with + " it would take " + short_time(both->seconds) + " less (" +
+             short_share(both->seconds, run_) + ")";
     }
     return none;
   }
@@ -572,8 +565,9 @@ class Maker {
 
   std::string message_advice(const CauseGroup& g, const std::string& function) const {
     std::string words = "to send before " + (function.empty() ? "that" : function);
-    if (const Chain* chain = longest_chain(g); chain != nullptr) {
-      const ChainLink& link = chain->links.back();
+    const RootCause* const most = most_costly(report_, g);
+    if (most != nullptr && !most->chain.links.empty()) {
+      const ChainLink& link = most->chain.links.back();
       const std::size_t path = report_.path_at(link.call_path);
       if (path != kNone && g.shape == Shape::kFew) {
         const std::string site = report_.call_site(path);
@@ -582,14 +576,6 @@ class Maker {
       }
     }
     return words;
-  }
-  const Chain* longest_chain(const CauseGroup& g) const {
-    const std::vector<RootCause>& causes = report_.root_causes()->causes;
-    const RootCause* most = nullptr;
-    for (const std::uint32_t c : g.causes) {
-      if (most == nullptr || causes[c].seconds > most->seconds) most = &causes[c];
-    }
-    return most == nullptr || most->chain.links.empty() ? nullptr : &most->chain;
   }
 
   // ": rank 5 computes 0.45 s in it, the others 0.28 s in the mean"

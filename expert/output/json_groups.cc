@@ -154,11 +154,8 @@ void add_verdict(Json& json, const Report& report) {
   json.member("try", advice == nullptr ? std::string() : text_of(advice->said)).end_object();
   const Bar bar = bar_of(report);
   json.key("bar").begin_object().member("base", bar.whole());
-  static constexpr std::string_view kNames[] = {"computing", "mpi",          "waiting",
-                                                "blocked",   "no_processor", "measurement"};
-  static_assert(std::size(kNames) == Bar::kParts);
   for (std::size_t p = 0; p < Bar::kParts; ++p) {
-    json.member(kNames[p], bar.seconds(static_cast<Bar::Part>(p)));
+    json.member(Bar::kNames[p], bar.seconds(static_cast<Bar::Part>(p)));
   }
   json.end_object();
 }

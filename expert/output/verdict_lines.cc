@@ -39,7 +39,8 @@ class Lines {
         narrow_(width_ + 1 < kUsual),
         colours_(style.colours),
         verdict_(verdict_of(report)),
-        bar_(bar_of(report)) {}
+        bar_(bar_of(report)),
+        run_(run_seconds(report)) {}
 
   std::string text() {
     add(heading());
@@ -79,11 +80,11 @@ class Lines {
   }
 
   std::string heading() const {
-    std::size_t processes = 0, nodes = 0;
+    const std::size_t processes = report_.processes();
+    std::size_t nodes = 0;
     std::string host;
     for (const MachineNode& machine : report_.machines()) {
       for (const HostNode& node : machine.nodes) {
-        processes += node.processes.size();
         if (!node.known) continue;
         host = node.name;
         ++nodes;
@@ -106,21 +107,19 @@ class Lines {
     } else if (nodes == 1) {
       end += " on " + cut_middle(host, 30);
     }
-    const double seconds = run_seconds(report_);
-    if (seconds > 0) {
+    if (run_ > 0) {
       end += report_.last_calls().empty() ? ", " : ", ended after ";
-      end += short_time(seconds);
+      end += short_time(run_);
     }
     const std::size_t room = width_ > width_of(end) + 8 ? width_ - width_of(end) : 8;
     return cut_middle(name, room) + end;
   }
 
-  static bool is_unit(std::string_view word) {
-    static constexpr std::array<std::string_view, 6> kUnits{"s", "ms", "us", "min", "h", "%"};
+  static bool ends_a_number(std::string_view word) {
     while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos) {
       word.remove_suffix(1);
     }
-    return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
+    return is_unit(word);
   }
   std::vector<std::string> wrap(const std::string& text) const {
     std::vector<std::string> words, lines;
@@ -128,7 +127,7 @@ class Lines {
     for (std::string word; all >> word;) {
       // A number stays with its unit.
       if (!words.empty() && std::isdigit(static_cast<unsigned char>(words.back().back())) &&
-          is_unit(word)) {
+          ends_a_number(word)) {
         words.back() += ' ' + word;
       } else {
         words.push_back(word);
@@ -177,24 +176,18 @@ class Lines {
   std::string bar_text() const {
     static constexpr std::array<char, Bar::kParts> kLetters{'#', '=', '.', 'z', '!', '~'};
     static constexpr std::array<int, Bar::kParts> kColours{37, 34, 33, 36, 35, 90};
-    const std::string library(library_of(report_));
-    const std::array<std::string, Bar::kParts> names{"computing", library,        "waiting",
-                                                     "blocked",   "no processor", "measurement"};
     std::array<double, Bar::kParts> parts{};
     for (std::size_t p = 0; p < Bar::kParts; ++p)
       parts[p] = bar_.seconds(static_cast<Bar::Part>(p));
     const std::vector<unsigned> letters = whole_parts(parts, width_ - 2, kPartOfBar);
-    const std::array<unsigned, Bar::kParts> shares = shares_of(bar_);
     std::string bar = "[", legend;
-    const auto kept =
-        std::count_if(shares.begin(), shares.end(), [](unsigned s) { return s != 0; });
     for (std::size_t p = 0; p < Bar::kParts; ++p) {
       if (letters[p] == 0) continue;
       const std::string part(letters[p], kLetters[p]);
       bar += colours_ ? "\x1b[" + std::to_string(kColours[p]) + "m" + part + "\x1b[0m" : part;
-      const bool all = kept == 1 && parts[p] < bar_.whole();
-      legend += std::string(legend.empty() ? " " : "  ") + kLetters[p] + ' ' + names[p] + ' ' +
-                (all ? ">99" : std::to_string(shares[p])) + " %";
+      const auto which = static_cast<Bar::Part>(p);
+      legend += std::string(legend.empty() ? " " : "  ") + kLetters[p] + ' ' +
+                name_of(which, report_) + ' ' + share_words(bar_, which);
     }
     bar += "]\n";
     // Closer together, then in as many lines as it takes.
@@ -223,11 +216,8 @@ class Lines {
   }
   std::string row(const std::string& number, double waits, const std::optional<Ticks>& gain,
                   const std::string& who, const std::string& what) const {
-    const double run = run_seconds(report_);
-    const double gained = gain ? std::min(in_seconds(*gain), run) : 0;
-    const bool ended = !report_.last_calls().empty();
-    const std::string gain_text =
-        !ended && gain && gained >= kGainToSay * run ? short_time(gained) : "-";
+    const std::optional<Gain> gained = gain_to_say(report_, run_, gain);
+    const std::string gain_text = gained && gained->worth ? short_time(gained->seconds) : "-";
     std::string line = padded(number, 2, true);
     line += padded(short_time(waits), narrow_ ? 8 : 10, true) +
             padded(gain_text, narrow_ ? 8 : 10, true) + "  ";
@@ -366,6 +356,7 @@ class Lines {
   bool narrow_, colours_;
   Verdict verdict_;
   Bar bar_;
+  double run_;
   std::string lines_;
   std::vector<const CauseGroup*> of_row_;  // null: a part
   std::size_t shown_ = 0;

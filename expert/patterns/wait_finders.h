@@ -118,9 +118,13 @@ class WaitFinders {
   }
   void on_probe(const Call& call, const earl::OpenCall& send) {
     out_.begin_operation(Operation::Object::kNothing, 0);
+    if (!call.polled) {
+      KOJAK_TELL_PATTERNS(on_probe, call, send);
+      return;
+    }
     const Call asked = from_first_poll(call);
     KOJAK_TELL_PATTERNS(on_probe, asked, send);
-    if (call.polled && !call.paused) waited_before(asked, absent<RequestId>(), send);
+    if (!call.paused) waited_before(asked, absent<RequestId>(), send);
   }
   void on_partitioned(const Call& call, const earl::OpenCall& ready) {
     out_.begin_operation(Operation::Object::kNothing, 0);

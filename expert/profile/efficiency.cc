@@ -21,14 +21,24 @@ void subtract(std::vector<double>& from, const std::vector<double>& part) {
 
 }  // namespace
 
+std::vector<double> computing_of(const Report& report) {
+  const std::size_t execution = report.find_metric(Execution::kMetric.name);
+  if (execution == kNone) return {};
+  std::vector<double> computing = report.by_thread(execution);
+  for (std::size_t m = 0; m < report.metrics().size(); ++m) {
+    if (report.metrics()[m].parent == execution) subtract(computing, report.by_thread(m));
+  }
+  return computing;
+}
+
 std::optional<Efficiency> efficiency_of(const Report& report) {
   const std::size_t time = report.find_metric(Time::kMetric.name),
                     execution = report.find_metric(Execution::kMetric.name);
   if (time == kNone || execution == kNone || report.threads() == 0) return std::nullopt;
-  std::vector<double> computing = report.by_thread(execution), waiting(report.threads());
+  const std::vector<double> computing = computing_of(report);
+  std::vector<double> waiting(report.threads());
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricNode& node = report.metrics()[m];
-    if (node.parent == execution) subtract(computing, report.by_thread(m));
     const bool waits =
         report.is_wait(m) && !node.metric.nobody_awaited && is_below(report, m, execution);
     if (!waits) continue;

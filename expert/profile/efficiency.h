@@ -16,6 +16,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "expert/profile/report.h"
 
@@ -27,6 +28,9 @@ struct Efficiency {
   double communication() const { return serialisation * transfer; }
   double parallel() const { return load_balance * communication(); }
 };
+
+// Of each thread: execution without all that stands below it. Empty if the report has no execution.
+std::vector<double> computing_of(const Report& report);
 
 // None for a trace without time, or whose report leaves out what it takes (--select).
 std::optional<Efficiency> efficiency_of(const Report& report);

@@ -104,6 +104,13 @@ class Report {
   const std::vector<MetricNode>& metrics() const { return metrics_; }
   const std::vector<CallPathNode>& call_paths() const { return call_paths_; }
   const std::vector<MachineNode>& machines() const { return machines_; }
+  std::size_t processes() const {
+    std::size_t count = 0;
+    for (const MachineNode& machine : machines_) {
+      for (const HostNode& node : machine.nodes) count += node.processes.size();
+    }
+    return count;
+  }
   const std::vector<Finding>& findings() const { return findings_; }
   // The most severe instances, and for whom calls waited. Call paths, locations and metrics have
   // the analysis' numbers, here and in what follows: path_at(), thread_at(), metric_at().

@@ -73,11 +73,7 @@ std::vector<std::pair<std::string, std::string>> run_facts(const Report& report)
   add("mpi", by_process(properties, run_property::kMpiLibrary));
   add("between the program and MPI", by_process(properties, run_property::kBetween));
   add("hosts", hosts_of(report));
-  std::size_t processes = 0;
-  for (const MachineNode& machine : report.machines()) {
-    for (const HostNode& node : machine.nodes) processes += node.processes.size();
-  }
-  add("processes", std::to_string(processes));
+  add("processes", std::to_string(report.processes()));
   add("threads", std::to_string(report.threads()));
   if (const std::string* clock = properties.find(run_property::kMergeClock)) {
     add("clock", *clock);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,10 +55,10 @@ struct RunTime {
   }
 };
 
-// The same of each thread, for efficiencies, which are about the program: without the measurement's
-// own time, too. `of_threads` gives a metric's sums over all calls, nothing if the report has none.
+// The same of each thread, without these metrics' time, too. `of_threads` gives a metric's sums
+// over all calls, nothing if the report has none.
 template <class OfThreads>
-std::vector<double> own_times(OfThreads&& of_threads) {
+std::vector<double> run_times(OfThreads&& of_threads, std::initializer_list<const Metric*> too) {
   std::vector<double> times = of_threads(Time::kMetric.name);
   const auto add = [&](const Metric& metric, double sign) {
     const std::vector<double> sums = of_threads(metric.name);
@@ -65,12 +66,17 @@ std::vector<double> own_times(OfThreads&& of_threads) {
   };
   const double whole = times.empty() ? 0 : *std::max_element(times.begin(), times.end());
   const std::vector<double> all = times;
-  for (const Metric* left_out : {&InitExit::kMetric, &ShmemInitExit::kMetric, &Overhead::kMetric}) {
-    add(*left_out, -1);
-  }
+  for (const Metric* left_out : {&InitExit::kMetric, &ShmemInitExit::kMetric}) add(*left_out, -1);
+  for (const Metric* left_out : too) add(*left_out, -1);
   for (const Metric* stays : {&FinalizeWait::kMetric, &ShmemFinalizeWait::kMetric}) add(*stays, 1);
   const bool some = !times.empty() && *std::max_element(times.begin(), times.end()) > 1e-9 * whole;
   return some ? times : all;  // all of a trace that has nothing else
+}
+
+// For efficiencies, which are about the program: without the measurement's own time.
+template <class OfThreads>
+std::vector<double> own_times(OfThreads&& of_threads) {
+  return run_times(of_threads, {&Overhead::kMetric});
 }
 
 // Whether a function starts or ends MPI or SHMEM.

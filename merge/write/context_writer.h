@@ -65,10 +65,7 @@ class ContextWriter {
         if (end_from_call(call, put, end)) end_operation(s, put, way, end);
       }
     }
-    Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
-    events_.count_metrics(s, exit, true);
-    emitter_.put(exit);
-    events_.leave_callers(s, s.callers_in_call, exit.metv);
+    events_.leave_call(s);
   }
 
   // Places, quiets and waits that have records of their own.

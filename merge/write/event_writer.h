@@ -85,6 +85,13 @@ class EventWriter {
     s.inside_call = true;
     return region;
   }
+  // Leaves what enter_call() has entered.
+  [[gnu::always_inline]] void leave_call(Stream& s) {
+    Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
+    count_metrics(s, exit, true);
+    emitter_.put(exit);
+    leave_callers(s, s.callers_in_call, exit.metv);
+  }
   std::size_t put_site(Stream& s, const EnterCs& enter) {
     std::size_t callers = 0;
     if constexpr (!Plain) {

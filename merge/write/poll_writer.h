@@ -82,10 +82,7 @@ class PollWriter {
     emitter_.make_room();
     if (series.joined) return s.skip_next();
     ends_.release_at_exit(s);
-    Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
-    events_.count_metrics(s, exit, true);
-    emitter_.put(exit);
-    events_.leave_callers(s, s.callers_in_call, exit.metv);
+    events_.leave_call(s);
   }
 
   // The series of the call that this location has just entered.

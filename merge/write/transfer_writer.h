@@ -74,7 +74,6 @@ class TransferWriter {
   // The second half: ends that stay in the call, and its exit.
   void call_ends(Stream& s) {
     s.inside_call = false;
-    Exit exit{LocationId{s.lid}, Seconds{s.time}, {}};
     ends_.release_at_exit(s);
     if (s.type == type_of(RecordType::kMpiRmaCall) && (!extended_ || !s.in_flight.empty())) {
       MpiRmaCall call;
@@ -95,12 +94,10 @@ class TransferWriter {
     if (s.type == type_of(RecordType::kMpiTestCall)) {
       MpiTestCall call;
       if (decode(s.raw_record(), events_.dialect_of(s), call) == nullptr) {
-        emitter_.put(MpiRequestTested{exit.lid, exit.time, call.reqid});
+        emitter_.put(MpiRequestTested{LocationId{s.lid}, Seconds{s.time}, call.reqid});
       }
     }
-    events_.count_metrics(s, exit, true);
-    emitter_.put(exit);
-    events_.leave_callers(s, s.callers_in_call, exit.metv);
+    events_.leave_call(s);
   }
   // MPI_CALL, and the part of MPI_TEST_CALL that is laid out like it.
   bool plain_call_begins(Stream& s) {

@@ -5,7 +5,6 @@ Usage: access_test.py BINARY_DIR REFERENCE_DIR [unittest arguments]
 Needs Chromium.
 """
 import base64
-import pathlib
 import re
 import zlib
 
@@ -64,9 +63,7 @@ class Access(Recorded):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        file = pathlib.Path(cls.folder.name) / "halo.c"
-        file.write_text("".join(f"  code of line {i};\n" for i in range(1, 141)))
-        cls.html = cls.record("run", program().replace("/src/app", cls.folder.name), "--causes")[2]
+        cls.html = cls.record_with_source("run", "--causes")[2]
         cls.plain = cls.record("plain", program())[2]
 
     def views(self, page):

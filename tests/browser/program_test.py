@@ -100,6 +100,13 @@ class Recorded(Pages):
         analyse(cube, trace, "--html", html, *options, status=status)
         return trace, cube, html
 
+    @classmethod
+    def record_with_source(cls, name, *options):
+        """The program's run, with a source of 140 lines for its calls."""
+        folder = pathlib.Path(cls.folder.name)
+        (folder / "halo.c").write_text("".join(f"  code of line {i};\n" for i in range(1, 141)))
+        return cls.record(name, program().replace("/src/app", cls.folder.name), *options)
+
 
 class Program(Recorded):
     @classmethod

@@ -5,7 +5,6 @@ Usage: verdict_test.py BINARY_DIR REFERENCE_DIR [unittest arguments]
 Needs Chromium. The trace is that of program_test.py: rank 2 comes 0.5 s late to two fences, for which three wait, and rank 3
 0.25 s with a message.
 """
-import pathlib
 from collections import Counter
 
 from access_test import NAMES
@@ -19,9 +18,7 @@ class Verdict(Recorded):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        file = pathlib.Path(cls.folder.name) / "halo.c"
-        file.write_text("".join(f"  code of line {i};\n" for i in range(1, 141)))
-        cls.trace, cls.cube, cls.html = cls.record("run", program().replace("/src/app", cls.folder.name), "--causes")
+        cls.trace, cls.cube, cls.html = cls.record_with_source("run", "--causes")
 
     def in_sight(self, page, selector, height):
         top, bottom, size = page.evaluate(SEEN % selector)

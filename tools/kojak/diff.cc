@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,9 @@
 #include "expert/cube/difference.h"
 #include "expert/cube/reader.h"
 #include "expert/findings/differences.h"
+#include "expert/findings/short_names.h"
 #include "expert/output/format.h"
+#include "expert/output/terminal.h"
 #include "expert/page/page.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/aggregate.h"
@@ -27,6 +28,7 @@ namespace kojak::run {
 namespace {
 
 using cube::Report;
+using expert::width_of;
 
 struct Change {
   std::size_t metric, call_node;
@@ -55,31 +57,10 @@ bool matters(const Change& change, double root, double threshold) {
   return std::abs(change.change()) > 0 && std::abs(change.change()) >= threshold * std::abs(root);
 }
 
-// Characters as a terminal counts them.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 std::string padded(const std::string& text, std::size_t width, bool right) {
   const std::size_t characters = width_of(text);
   const std::string blanks(width > characters ? width - characters : 0, ' ');
   return right ? blanks + text : text + blanks;
-}
-
-void print_wrapped(const std::string& text) {
-  const std::size_t width = std::max<std::size_t>(cli::terminal_width(), 40);
-  std::istringstream words(text);
-  std::size_t column = 0;
-  for (std::string word; words >> word;) {
-    if (column > 0 && column + 1 + width_of(word) > width) {
-      std::cout << '\n';
-      column = 0;
-    }
-    std::cout << (column > 0 ? " " : "") << word;
-    column += (column > 0 ? 1 : 0) + width_of(word);
-  }
-  std::cout << '\n';
 }
 
 struct MetricRow {
@@ -364,8 +345,8 @@ Status compare(const std::vector<Report>& reports, const std::string& page, bool
   }
   const auto top = values["top"].as<std::size_t>();
   if (const auto words = verdict(reports)) {
-    print_wrapped(*words);
-    std::cout << '\n';
+    const unsigned width = std::max(cli::terminal_width(), 40U);
+    std::cout << expert::wrapped(*words, width, 0) << '\n';
   }
   print_run("before: ", reports[0]);
   print_run("after:  ", reports[1]);

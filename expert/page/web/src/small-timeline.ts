@@ -221,7 +221,9 @@ function hatch(x0: number, x1: number, y: number, height: number): string {
   let d = "";
   for (let x = x0; x < x1 - 1; x += 5) {
     const to = Math.min(x1, x + 3);
-    d += `M${x.toFixed(1)} ${(y + height).toFixed(1)}L${Math.min(x1, x + height / 2).toFixed(1)} ${y}H${Math.min(x1, to + height / 2).toFixed(1)}L${to.toFixed(1)} ${(y + height).toFixed(1)}Z`;
+    const foot = (y + height).toFixed(1);
+    const top = (from: number) => Math.min(x1, from + height / 2).toFixed(1);
+    d += `M${x.toFixed(1)} ${foot}L${top(x)} ${y}H${top(to)}L${to.toFixed(1)} ${foot}Z`;
   }
   return d;
 }
