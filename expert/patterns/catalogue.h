@@ -34,6 +34,7 @@
 #include "expert/patterns/openmp/openmp.h"
 #include "expert/patterns/rma/early_transfer.h"
 #include "expert/patterns/rma/early_wait.h"
+#include "expert/patterns/rma/fence_completion.h"
 #include "expert/patterns/rma/fence_wait.h"
 #include "expert/patterns/rma/group_calls.h"
 #include "expert/patterns/rma/late_complete.h"
@@ -99,6 +100,7 @@ using Catalogue = PatternList<
                 WindowFreeWait,
               Fence,
                 FenceWait,
+                FenceCompletion,
               GeneralActiveTarget,
                 LatePost,
                   BeforeFirstPost,

@@ -107,8 +107,13 @@ def window_patterns(trace, severities):
         calls = {process: event.call for process, event in exits.items()}
         last = max(calls, key=lambda p: calls[p].enter)
         latest = calls[last].enter
+        left_early = any(call.exit + trace.delta(p, last) < latest for p, call in calls.items())
+        if kind == "fence" and not left_early and not any(call.assertion & NOPRECEDE for call in calls.values()):
+            first_out = max(latest, min(call.exit for call in calls.values()))
+            for call in calls.values():
+                claim(severities, "mpi_rma_fence_completion", call, call.exit, first_out)
         if kind == "fence" and not any(call.assertion for call in calls.values()):
-            if any(call.exit + trace.delta(p, last) < latest for p, call in calls.items()):
+            if left_early:
                 continue  # it did not synchronise
         for process, call in calls.items():
             if call.assertion & NOPRECEDE:

@@ -39,7 +39,7 @@ PATTERNS = {
     "mpi_latesender", "mpi_latesender_wo", "mpi_latereceiver", "mpi_latereceiver_wo", "mpi_earlyreduce",
     "mpi_earlyscan", "mpi_latebroadcast", "mpi_wait_nxn", "mpi_nxn_completion", "mpi_rma_earlytransfer",
     "mpi_rma_comm_lock_contention", "mpi_rma_comm_wait_for_progress", "mpi_barrier_wait", "mpi_barrier_completion",
-    "mpi_rma_wait_window_create", "mpi_rma_wait_window_free", "mpi_rma_fence_wait", "mpi_rma_latepost",
+    "mpi_rma_wait_window_create", "mpi_rma_wait_window_free", "mpi_rma_fence_wait", "mpi_rma_fence_completion", "mpi_rma_latepost",
     "mpi_rma_latepost_first", "mpi_rma_earlywait", "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair",
     "mpi_rma_indirectwait", "mpi_rma_gat_wait_for_progress", "mpi_rma_sync_lock_contention",
     "mpi_rma_sync_wait_for_progress", "mpi_reduce_wait", "mpi_wait_neighbours", "mpi_comm_create_wait",
@@ -54,7 +54,7 @@ PARTS = {"mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexp
          "mpi_latesender_wo", "mpi_latereceiver_wo", "mpi_earlyreduce", "mpi_rma_latepost_first",
          "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair", "mpi_rma_indirectwait"}
 # Time of a call itself, or of others than the one that waits.
-NO_WAITS = {"mpi_nxn_completion", "mpi_barrier_completion", "omp_idle_threads", "omp_fork"}
+NO_WAITS = {"mpi_nxn_completion", "mpi_barrier_completion", "mpi_rma_fence_completion", "omp_idle_threads", "omp_fork"}
 # Counters of processor time, of which a part is said to fall to waiting.
 TIME_COUNTERS = {"PAPI_TOT_CYC", "PAPI_REF_CYC", "PAPI_TOT_INS", "perf::TASK-CLOCK", "perf::CPU-CLOCK", "ru_utime"}
 COUNTS = {"visits", "bytes", "bytes_p2p", "bytes_sent_p2p", "bytes_rcvd_p2p", "bytes_coll", "bytes_sent_coll",

@@ -46,6 +46,7 @@ time
       mpi_rma_wait_window_free
      mpi_rma_fence
       mpi_rma_fence_wait
+      mpi_rma_fence_completion
      mpi_rma_gat_synchronization
       mpi_rma_latepost
        mpi_rma_latepost_first

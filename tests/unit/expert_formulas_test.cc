@@ -80,6 +80,12 @@ TYPED_TEST(WaitForLast, NeverMoreThanTheCall) {
   EXPECT_EQ(TypeParam::severity(call(5.5, 6), {5}).value, 0);
 }
 
+TEST(FenceCompletion, FromTheFirstExit) {
+  EXPECT_DOUBLE_EQ(FenceCompletion::severity(call(2, 7), {5}, {6}).value, 1);
+  EXPECT_EQ(FenceCompletion::severity(call(2, 6), {5}, {6}).value, 0);  // itself the first
+  EXPECT_DOUBLE_EQ(FenceCompletion::severity(call(2, 7), {5}, {4}).value, 2);  // not before L
+}
+
 TEST(BarrierCompletion, FromTheFirstExit) {
   EXPECT_DOUBLE_EQ(BarrierCompletion::severity(call(2, 7), {5}, {6}).value, 1);
   EXPECT_EQ(BarrierCompletion::severity(call(2, 6), {5}, {6}).value, 0);  // itself the first
@@ -111,10 +117,10 @@ TEST(FenceWait, WithNoprecedeOnlyWhatCameBeforeItEnded) {
   EXPECT_EQ(FenceWait::severity_noprecede(call(1, 1.5), enters).value, 0);
 }
 TEST(FenceWait, SynchronisesIfNobodyLeftBeforeTheLastCame) {
-  EXPECT_TRUE(FenceWait::synchronised({5.1}, {5}, {0}));
-  EXPECT_TRUE(FenceWait::synchronised({5}, {5}, {0}));
-  EXPECT_FALSE(FenceWait::synchronised({4.9}, {5}, {0}));
-  EXPECT_TRUE(FenceWait::synchronised({4.9}, {5}, {0.2}));  // within the clocks' error
+  EXPECT_TRUE(FenceEdges::synchronised({5.1}, {5}, {0}));
+  EXPECT_TRUE(FenceEdges::synchronised({5}, {5}, {0}));
+  EXPECT_FALSE(FenceEdges::synchronised({4.9}, {5}, {0}));
+  EXPECT_TRUE(FenceEdges::synchronised({4.9}, {5}, {0.2}));  // within the clocks' error
 }
 
 // ---- general active target

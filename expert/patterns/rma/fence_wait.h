@@ -12,6 +12,34 @@
 
 namespace kojak::expert {
 
+// Who entered a fence last, who left it first, and what its members said of it.
+struct FenceEdges {
+  const earl::WindowMember* last_in;
+  const earl::WindowMember* first_out;
+  bool assertions = false;
+  bool noprecede = false;
+
+  // Of a complete instance.
+  explicit FenceEdges(const earl::WindowInstance& instance)
+      : last_in(&instance.members.front()), first_out(last_in) {
+    for (const earl::WindowMember& m : instance.members) {
+      if (last_in->call.enter < m.call.enter) last_in = &m;
+      if (m.call.exit < first_out->call.exit) first_out = &m;
+      assertions = assertions || m.call.assertion != 0;
+      noprecede = noprecede || m.call.noprecede();
+    }
+  }
+  // Whether it kept its members until the last had come.
+  static bool synchronised(Seconds earliest_exit, Seconds latest_enter, Seconds delta) {
+    return !(earliest_exit + delta < latest_enter);
+  }
+  template <class Analysis>
+  bool synchronised(const Analysis& out) const {
+    return synchronised(first_out->call.exit, last_in->call.enter,
+                        out.delta(first_out->call, last_in->call));
+  }
+};
+
 struct FenceWait {
   static constexpr Metric kMetric{
       .name = "mpi_rma_fence_wait",
@@ -42,28 +70,17 @@ struct FenceWait {
   static Seconds severity_noprecede(const Call& c, std::span<const Cause> enters) {
     return blocked(c, enters);
   }
-  // Whether an instance without assertions kept its members until the last had come.
-  static bool synchronised(Seconds earliest_exit, Seconds latest_enter, Seconds delta) {
-    return !(earliest_exit + delta < latest_enter);
-  }
 
   template <class Analysis>
   void on_window_collective(const earl::WindowInstance& instance, Analysis& out) {
     if (instance.role != MpiRole::kWinFence) return;
-    const earl::WindowMember* last_in = &instance.members.front();
-    const earl::WindowMember* first_out = last_in;
-    bool assertions = false;
-    for (const earl::WindowMember& m : instance.members) {
-      if (last_in->call.enter < m.call.enter) last_in = &m;
-      if (m.call.exit < first_out->call.exit) first_out = &m;
-      assertions = assertions || m.call.assertion != 0;
-    }
-    const Seconds latest = last_in->call.enter;
-    if (!assertions &&
-        !synchronised(first_out->call.exit, latest, out.delta(first_out->call, last_in->call))) {
+    const FenceEdges edges(instance);
+    if (!edges.assertions && !edges.synchronised(out)) {
       out.count(Note::kFenceDidNotSynchronise);
       return;
     }
+    const earl::WindowMember* const last_in = edges.last_in;
+    const Seconds latest = last_in->call.enter;
     by_enter_.clear();
     for (const earl::WindowMember& m : instance.members) {
       if (m.call.noprecede()) {

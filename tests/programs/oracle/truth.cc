@@ -25,6 +25,7 @@ const std::vector<std::string> kWaitMetrics = {
     "mpi_rma_wait_window_create",
     "mpi_rma_wait_window_free",
     "mpi_rma_fence_wait",
+    "mpi_rma_fence_completion",
     "mpi_rma_latepost",
     "mpi_rma_latepost_first",
     "mpi_rma_earlywait",

@@ -52,6 +52,8 @@ void Truth::add_windows(const Notes& run) {
         else if (asserted || first_exit >= latest)  // otherwise it did not synchronise
           wait = overlap(*c, c->enter, latest);
         add(kMetrics.at(c->function), *c, wait);
+        if (c->function == "MPI_Win_fence" && !asserted && first_exit >= latest)
+          add("mpi_rma_fence_completion", *c, overlap(*c, first_exit, c->exit));
       }
     }
   }
