@@ -21,7 +21,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   }
   groups.add_culprits(culprits);
   std::vector<LogVector<TookLonger>> times;
-  for (std::size_t i = 0; i < count; ++i) times.emplace_back(c_.memory_, true);
+  for (std::size_t i = 0; i < count; ++i) times.emplace_back(log_.memory, true);
   std::vector<std::size_t> last(count);
   std::size_t number = 0;  // of the delay, from 1
   const auto note = [&](std::size_t thing, const Delay& delay, Ticks weight) {
@@ -58,8 +58,8 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   pairs_.drop();
   shares_.drop();
   received_.drop();
-  GainFinder gains(timelines_.size(), c_.memory_);
-  std::vector<bool> stretches(c_.stretches_.size());
+  GainFinder gains(timelines_.size(), log_.memory);
+  std::vector<bool> stretches(log_.stretches.size());
   for (std::uint32_t thing = 0; thing < count; ++thing) {
     sort_by(times[thing], [](const TookLonger& t) { return t.location; });
     for (TookLonger* first = times[thing].begin(); first != times[thing].end();) {
@@ -119,7 +119,7 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after
     if (!item.group()) {
       const WaitRecord& wait = waits_[item.index()];
       if (wait.known == Known::kDelay) {
-        next_pair(wait.by, c_.by_time(item.index()), {item});
+        next_pair(wait.by, log_.by_time(item.index()), {item});
       } else if (wait.known == Known::kDirect && culprits[wait.by]) {
         const Delay delay = direct_delay(wait, [](std::uint32_t, Ticks, Ticks) {});
         f(delay, direct_shares_, {item});
@@ -128,8 +128,8 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after
     }
     const OfGroup& of = of_group_[item.index()];
     if (of.delays == 0) continue;
-    const Group& group = c_.groups_[item.index()];
-    const std::vector<LocationIndex>& members = c_.moments_.members(group.id);
+    const Group& group = log_.groups[item.index()];
+    const std::vector<LocationIndex>& members = log_.moments.members(group.id);
     const Exception* const end = exception + of.exceptions;
     look_at(group);  // exceptions are told by their order, and so is who waited
     for (std::uint32_t d = 0; d < of.delays; ++d) {
@@ -142,7 +142,7 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after
       }
       const LocationIndex culprit = members[late->member];
       if (culprits[culprit]) {
-        const Ticks to = c_.presences_[group.first + late->member].enter;
+        const Ticks to = log_.presences[group.first + late->member].enter;
         f(Delay{of.since, to, late->whole, culprit, late->shares}, {share, late->shares},
           {item, place_of_[culprit]});
       }
@@ -153,7 +153,7 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after
 }
 
 Ticks CauseSolver::end_of_work(LocationIndex location) const {
-  const Ticks end = timelines_[location].end(), left = c_.left_team_[location];
+  const Ticks end = timelines_[location].end(), left = log_.left_team[location];
   if (left == 0) return end;
   std::size_t pieces = 0;  // its thread's outermost region, and what it did of its own
   timelines_[location].each(left, end, [&](const Piece&, Ticks, Ticks) { ++pieces; });
@@ -165,7 +165,7 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
   const auto earlier = [](const TookLonger& a, const TookLonger& b) {
     return std::tie(a.to, a.from, a.longer) < std::tie(b.to, b.from, b.longer);
   };
-  sort_by(times, c_.memory_, [](const TookLonger& t) { return t.to; });
+  sort_by(times, log_.memory, [](const TookLonger& t) { return t.to; });
   for (TookLonger* first = times.data(); first != times.data() + times.size();) {
     rest_after(kPiecesOfWait);
     TookLonger* const last = std::find_if(first, times.data() + times.size(),
@@ -220,16 +220,16 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
 }
 
 void CauseSolver::replay(GainFinder& gains) {
-  LogVector<DependentCall>& calls = c_.calls_;
-  const LogVector<Dependency>& told = c_.dependencies_;
+  LogVector<DependentCall>& calls = log_.calls;
+  const LogVector<Dependency>& told = log_.dependencies;
   sort_by(calls, [](const DependentCall& c) { return c.exit_pos; });
   struct Meeting {
     std::uint64_t first_exit_pos;
     std::uint32_t group;
   };
-  LogVector<Meeting> meetings(c_.memory_);
-  for (std::uint32_t g = 0; g < c_.groups_.size(); ++g) {
-    if (c_.groups_[g].synchronised) meetings.push_back({c_.groups_[g].first_exit_pos, g});
+  LogVector<Meeting> meetings(log_.memory);
+  for (std::uint32_t g = 0; g < log_.groups.size(); ++g) {
+    if (log_.groups[g].synchronised) meetings.push_back({log_.groups[g].first_exit_pos, g});
   }
   sort_by(meetings, [](const Meeting& m) { return m.first_exit_pos; });
   std::vector<GainFinder::Member> members;
@@ -252,13 +252,13 @@ void CauseSolver::replay(GainFinder& gains) {
     }
   };
   for (const Meeting& m : meetings) {
-    const Group& group = c_.groups_[m.group];
+    const Group& group = log_.groups[m.group];
     calls_before(group.first_exit_pos);
-    const std::vector<LocationIndex>& who = c_.moments_.members(group.id);
+    const std::vector<LocationIndex>& who = log_.moments.members(group.id);
     members.clear();
     rest_after(kPiecesOfWait + who.size());
     for (std::size_t i = 0; i < who.size(); ++i) {
-      const CauseFinder::Presence& p = c_.presences_[group.first + i];
+      const CauseLog::Presence& p = log_.presences[group.first + i];
       members.push_back({who[i], p.enter, p.exit});
     }
     gains.meet(members);

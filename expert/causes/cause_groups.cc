@@ -258,7 +258,7 @@ std::vector<CauseAtom> CauseSolver::list_atoms(std::span<const ListedCause> list
     CauseAtom atom{.cause = l.cost,
                    .location = cost.location,
                    .id = cost.stretch,
-                   .stretch = c_.stretches_[cost.stretch],
+                   .stretch = log_.stretches[cost.stretch],
                    .longer = cost.longer,
                    .compared = cost.compared};
     std::shared_ptr<const DoneThere>& known = done[cost.stretch];
@@ -283,7 +283,7 @@ void CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<Lis
   results.all = all_;
   results.not_attributed = unexplained_;
   for (const Timeline& timeline : timelines_) results.run = std::max(results.run, timeline.end());
-  const WhatIsDone what(c_.stretches_.library());
+  const WhatIsDone what(log_.stretches.library());
   const std::vector<CauseAtom> atoms = list_atoms(listed, what);
   std::vector<GroupOfAtoms> groups = put_together(atoms, what, all_);
   const auto add_patterns = [&](GroupOfAtoms& of) {

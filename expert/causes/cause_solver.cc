@@ -40,51 +40,51 @@ struct MeanOf {
 
 }  // namespace
 
-RootCauses CauseSolver::solve(std::span<const CauseFinder::Asked> asked) {
+RootCauses CauseSolver::solve(std::span<const CauseLog::Asked> asked) {
   for (std::size_t l = 0; l < timelines_.size(); ++l) {
-    timelines_[l].finish(c_.stretches_);
-    std::vector<Start>& starts = c_.starts_[l];
+    timelines_[l].finish(log_.stretches);
+    std::vector<Start>& starts = log_.starts[l];
     std::sort(starts.begin(), starts.end(),
               [](const Start& a, const Start& b) { return a.entered < b.entered; });
     timelines_[l].name_starts(starts);
   }
   place_waits();
   order_items();
-  c_.memory_.rest();
-  of_group_.resize(c_.groups_.size());
+  log_.memory.rest();
+  of_group_.resize(log_.groups.size());
   std::size_t done = 0;
   for (const Item& item : items_) {
-    if (++done % kItemsAtOnce == 0) c_.memory_.rest();
+    if (++done % kItemsAtOnce == 0) log_.memory.rest();
     if (item.group()) {
       compare_group(item.index());
     } else {
       compare_single(item.index());
     }
   }
-  c_.memory_.rest();
+  log_.memory.rest();
   exceptions_left_ = exceptions_.size();
   late_ones_left_ = late_ones_.size();
   pairs_left_ = pairs_.size();
   shares_left_ = shares_.size();
   chains_.begin(asked);
   pass_back();
-  c_.memory_.rest();
+  log_.memory.rest();
   RootCauses results;
   list(results);
-  for (const CauseFinder::Asked& a : asked) results.asked.push_back(chains_.of(a));
+  for (const CauseLog::Asked& a : asked) results.asked.push_back(chains_.of(a));
   follow_critical_path(results);
-  if (c_.full_) {
+  if (log_.full) {
     Ticks end = 0;
     for (const Timeline& timeline : timelines_) end = std::max(end, timeline.end());
-    results.until = chains_.seconds_at(end);
+    results.until = log_.seconds_at(end);
   }
   return results;
 }
 
 void CauseSolver::place_waits() {
-  of_place_.resize(c_.places_.size());
-  for (std::size_t p = 0; p < c_.places_.size(); ++p) {
-    of_place_[p].call = c_.stretches_.call(c_.places_[p].call_path);
+  of_place_.resize(log_.places.size());
+  for (std::size_t p = 0; p < log_.places.size(); ++p) {
+    of_place_[p].call = log_.stretches.call(log_.places[p].call_path);
   }
   const auto all_placed = [](const Timeline& timeline) { return timeline.all_placed(); };
   if (!std::all_of(timelines_.begin(), timelines_.end(), all_placed)) place_anew();
@@ -101,7 +101,7 @@ void CauseSolver::place_anew() {
     if (!has_its_place(w)) ++first[location_of(w) + 1];
   }
   for (std::size_t l = 0; l < timelines_.size(); ++l) first[l + 1] += first[l];
-  LogVector<WaitSpan> spans(first.back(), c_.memory_);
+  LogVector<WaitSpan> spans(first.back(), log_.memory);
   std::vector<std::size_t> next(first.begin(), first.end() - 1);
   for (std::size_t w = 0; w < waits_.size(); ++w) {
     if (has_its_place(waits_[w])) continue;
@@ -121,11 +121,11 @@ void CauseSolver::place_anew() {
       rest_after(kPiecesOfWait);
     }
     if (!sorted && !insert_each(own, earlier)) {
-      sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.end; });
-      sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.begin; });
+      sort_by(own, log_.memory, [](const WaitSpan& s) { return s.end; });
+      sort_by(own, log_.memory, [](const WaitSpan& s) { return s.begin; });
     }
     timelines_[l].carve(own);
-    if (!sorted) sort_by(own, c_.memory_, [](const WaitSpan& s) { return s.wait; });
+    if (!sorted) sort_by(own, log_.memory, [](const WaitSpan& s) { return s.wait; });
     rest_after(2 * timelines_[l].size() + kPiecesOfWait * own.size());
   }
   next.assign(first.begin(), first.end() - 1);
@@ -138,15 +138,15 @@ void CauseSolver::place_anew() {
 
 void CauseSolver::order_items() {
   // At equal times waits first, then groups, each in the order in which they were told.
-  all_ = unexplained_ = c_.not_listed_;
+  all_ = unexplained_ = log_.not_listed;
   for (std::size_t w = 0; w < waits_.size(); ++w) {
     all_ += waits_[w].length;
     rest_after(kPiecesOfWait);
     if (waits_[w].known == Known::kOfGroup) continue;
     items_.push_back({static_cast<std::uint32_t>(w), false, waits_[w].end});
   }
-  for (std::size_t g = 0; g < c_.groups_.size(); ++g) {
-    items_.push_back({static_cast<std::uint32_t>(g), true, c_.groups_[g].last});
+  for (std::size_t g = 0; g < log_.groups.size(); ++g) {
+    items_.push_back({static_cast<std::uint32_t>(g), true, log_.groups[g].last});
   }
   sort_by(items_, [](const Item& item) { return item.time(); });
 }
@@ -163,20 +163,20 @@ void CauseSolver::compare_single(WaitId number) {
       note_longer(costs_[cost], begin, end, end - begin, false);
     });
   } else {
-    Ticks since = c_.moments_.of_pair(location, wait.by);
-    const Ticks late = c_.by_time(number);
+    Ticks since = log_.moments.of_pair(location, wait.by);
+    const Ticks late = log_.by_time(number);
     since = bounded(location, bounded(wait.by, since, late), wait.begin);
     compare_pair({wait.begin, location}, {late, wait.by}, since);
   }
-  c_.moments_.waited(location, wait.by, wait.end);
+  log_.moments.waited(location, wait.by, wait.end);
 }
 
 void CauseSolver::look_at(const Group& group) {
-  const std::vector<LocationIndex>& members = c_.moments_.members(group.id);
+  const std::vector<LocationIndex>& members = log_.moments.members(group.id);
   arrivals_.clear();
   for (std::size_t i = 0; i < members.size(); ++i) {
     arrivals_.push_back(
-        {c_.presences_[group.first + i].enter, members[i], static_cast<std::uint32_t>(i)});
+        {log_.presences[group.first + i].enter, members[i], static_cast<std::uint32_t>(i)});
   }
   const auto earlier = [](const ArrivalRecord& a, const ArrivalRecord& b) {
     return a.time != b.time ? a.time < b.time : a.location < b.location;
@@ -201,8 +201,8 @@ std::size_t CauseSolver::place_of(LocationIndex location) const {
 }
 
 void CauseSolver::compare_group(std::uint32_t index) {
-  const Group& group = c_.groups_[index];
-  if (!group.waited) return c_.moments_.came_together(group.id, group.last);
+  const Group& group = log_.groups[index];
+  if (!group.waited) return log_.moments.came_together(group.id, group.last);
   look_at(group);
   const std::vector<ArrivalRecord>& arrivals = arrivals_;
   std::vector<WaitId>& waiter = waiters_;
@@ -212,7 +212,7 @@ void CauseSolver::compare_group(std::uint32_t index) {
       waiter[place] = w;
     }
   }
-  Ticks since = c_.moments_.of_group(group.id);
+  Ticks since = log_.moments.of_group(group.id);
   for (const ArrivalRecord& a : arrivals) since = bounded(a.location, since, a.time);
   since = std::min(since, arrivals.front().time);
 
@@ -236,19 +236,19 @@ void CauseSolver::compare_group(std::uint32_t index) {
     const double weight = weights_[j] = weight_of(j);
     double waited = waiters.at(place), came = enters.at(place);
     if (waited >= 1 || weight > 0) {
-      doings_.look_at(timelines_[late], c_.stretches_, since, arrivals[j].time);
+      doings_.look_at(timelines_[late], log_.stretches, since, arrivals[j].time);
       rest_after(doings_.pieces() + 2 * kPiecesOfWait);
     }
     if (waited >= 1) {
       excepted_.clear();
-      for (const CommonMoments::Partner& p : c_.moments_.partners_since(late, since)) {
+      for (const CommonMoments::Partner& p : log_.moments.partners_since(late, since)) {
         const std::size_t i = place_of(p.location);
         if (p.time <= since || i == kNoPlace || i >= j) continue;
         const double part = weights_[i] * (place - places_[i]);
         if (part < 1) continue;
         waited -= part;
         came -= part * later(i);
-        waiter_.look_at(timelines_[p.location], c_.stretches_, since, arrivals[i].time);
+        waiter_.look_at(timelines_[p.location], log_.stretches, since, arrivals[i].time);
         excepted_.add(waiter_, weights_[i], places_[i]);
         exceptions_.push_back(
             {static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(i), of.delays++});
@@ -270,17 +270,17 @@ void CauseSolver::compare_group(std::uint32_t index) {
       enters.add(weight * later(j), place);
     }
   }
-  c_.moments_.came_together(group.id, group.last);
+  log_.moments.came_together(group.id, group.last);
 }
 
 // Of one who waits and the late one, since a moment of their own.
 void CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
                                Ticks since) {
   since = std::min({since, waiter.time, late.time});
-  late_.look_at(timelines_[late.location], c_.stretches_, since, late.time);
-  waiter_.look_at(timelines_[waiter.location], c_.stretches_, since, waiter.time);
+  late_.look_at(timelines_[late.location], log_.stretches, since, late.time);
+  waiter_.look_at(timelines_[waiter.location], log_.stretches, since, waiter.time);
   rest_after(late_.pieces() + waiter_.pieces() + 2 * kPiecesOfWait);
-  pair_.set(waiter_, c_.stretches_);
+  pair_.set(waiter_, log_.stretches);
   const Culprit culprit{late.location, since, late.time,
                         std::max(late.time - waiter.time, Ticks{1})};
   const Delay delay = delay_of(culprit, late_, pair_);
@@ -292,8 +292,8 @@ CauseSolver::Delay CauseSolver::delay_of(const Culprit& culprit, const Doings& d
                                          const Those& those) {
   const std::size_t first = shares_.size();
   // Function by function, then to its stretches that took longer.
-  if (of_function_.size() < c_.stretches_.functions()) {
-    of_function_.resize(c_.stretches_.functions());
+  if (of_function_.size() < log_.stretches.functions()) {
+    of_function_.resize(log_.stretches.functions());
   }
   const std::vector<Doings::Part>& parts = doings.parts();
   longer_.resize(parts.size());
@@ -318,7 +318,7 @@ CauseSolver::Delay CauseSolver::delay_of(const Culprit& culprit, const Doings& d
     note_longer(costs_[cost], culprit.from, culprit.to, weight, true);
   }
   for (const Doings::Part& part : parts) of_function_[part.function] = {};
-  if (of_call_.size() < c_.stretches_.size()) of_call_.resize(c_.stretches_.size());
+  if (of_call_.size() < log_.stretches.size()) of_call_.resize(log_.stretches.size());
   bool any = false;
   for (const Doings::Part& call : doings.waits()) {
     const auto all = static_cast<double>(call.time);
@@ -372,7 +372,7 @@ void CauseSolver::pass_back() {
   std::size_t done = 0;
   for (std::size_t i = items_.size(); i-- > 0;) {
     const Item item = items_[i];
-    if (++done % kItemsAtOnce == 0) c_.memory_.rest();
+    if (++done % kItemsAtOnce == 0) log_.memory.rest();
     if (item.group()) {
       pass_group(item.index());
       continue;
@@ -393,7 +393,7 @@ void CauseSolver::pass_back() {
       delay = direct_delay(wait, [](std::uint32_t, Ticks, Ticks) {});
       shares = direct_shares_;
     } else {
-      delay = take_pair(wait.by, c_.by_time(w), shares);
+      delay = take_pair(wait.by, log_.by_time(w), shares);
     }
     if (chains_.wants(w)) follow(w, delay, shares);
     const Ticks waited = charge(delay, shares, wait.place, waiting, w, received.link_of(w));
@@ -434,8 +434,8 @@ CauseSolver::Delay CauseSolver::take_late_one(const Group& group, const OfGroup&
                                               Shares& shares) {
   const LateOne& late = late_ones_[--late_ones_left_];
   shares = take_shares(late.shares);
-  return {of.since, c_.presences_[group.first + late.member].enter, late.whole,
-          c_.moments_.members(group.id)[late.member], late.shares};
+  return {of.since, log_.presences[group.first + late.member].enter, late.whole,
+          log_.moments.members(group.id)[late.member], late.shares};
 }
 
 void CauseSolver::take_delays(const Group& group, const OfGroup& of) {
@@ -459,7 +459,7 @@ void CauseSolver::take_delays(const Group& group, const OfGroup& of) {
 }
 
 void CauseSolver::pass_group(std::uint32_t index) {
-  const Group& group = c_.groups_[index];
+  const Group& group = log_.groups[index];
   if (!group.waited) return;
   look_at(group);
   take_delays(group, of_group_[index]);
@@ -560,7 +560,7 @@ void CauseSolver::note_indirect(WaitId wait, Ticks indirect) {
   indirect = std::clamp(indirect, Ticks{0}, w.length);
   OfPlace& of = of_place_[w.place];
   if (of.waits == kNone) {
-    const CauseFinder::WaitPlace& place = c_.places_[w.place];
+    const CauseLog::WaitPlace& place = log_.places[w.place];
     of.waits = waits_numbers_.number(place.location, place.call_path);
     if (of.waits == waits_at_.size()) waits_at_.emplace_back();
     std::vector<Waits>& there = waits_at_[of.waits];
@@ -579,7 +579,7 @@ void CauseSolver::leave_unexplained(WaitId wait, Amount amount) {
   unexplained_ += amount;
   OfPlace& of = of_place_[waits_[wait].place];
   if (of.unexplained == kNone) {
-    const CauseFinder::WaitPlace& place = c_.places_[waits_[wait].place];
+    const CauseLog::WaitPlace& place = log_.places[waits_[wait].place];
     of.unexplained = unexplained_numbers_.number(place.location, place.call_path);
     if (of.unexplained == unexplained_at_.size()) unexplained_at_.push_back(0);
   }
@@ -604,7 +604,7 @@ Ticks CauseSolver::charge(const Delay& delay, Shares shares, std::uint32_t what,
     }
     // (A wait that ends after those who waited for it: its own causes are told already.)
     CostOf& of = costs_[share.to_wait() ? cost_of_call(share.target()) : share.target()];
-    Cost& cost = of_pattern(of, c_.places_[what].metric);
+    Cost& cost = of_pattern(of, log_.places[what].metric);
     cost.short_term += own;
     cost.long_term += passed;
     add_object(of, what, own);
@@ -623,10 +623,10 @@ CauseSolver::Cost& CauseSolver::of_pattern(CostOf& cost, MetricIndex metric) {
 
 void CauseSolver::add_object(CostOf& cost, std::uint32_t what, Amount amount) const {
   constexpr std::size_t kKept = 16;  // of a cause that is one at more of them, the first
-  const CauseFinder::WaitPlace& place = c_.places_[what];
+  const CauseLog::WaitPlace& place = log_.places[what];
   if (place.object == Operation::Object::kNothing || amount == 0) return;
   for (auto& [known, sum] : cost.objects) {
-    const CauseFinder::WaitPlace& other = c_.places_[known];
+    const CauseLog::WaitPlace& other = log_.places[known];
     if (other.object != place.object || other.object_id != place.object_id) continue;
     sum += amount;
     return;
@@ -683,7 +683,7 @@ void CauseSolver::list(RootCauses& results) {
     RootCause cause;
     cause.location = cost.location;
     cause.id = cost.stretch;
-    cause.stretch = c_.stretches_[cause.id];
+    cause.stretch = log_.stretches[cause.id];
     cause.longer = in_seconds(Amount{cost.longer});
     cause.compared = cost.compared;
     Amount sum = 0;
@@ -694,7 +694,7 @@ void CauseSolver::list(RootCauses& results) {
     if (sum == 0) continue;
     cause.seconds = in_seconds(sum);
     for (const auto& [what, amount] : cost.objects) {
-      const CauseFinder::WaitPlace& place = c_.places_[what];
+      const CauseLog::WaitPlace& place = log_.places[what];
       cause.objects.push_back({place.object, place.object_id, in_seconds(amount)});
     }
     std::sort(cause.patterns.begin(), cause.patterns.end(),
@@ -718,7 +718,7 @@ void CauseSolver::list(RootCauses& results) {
   };
   sort(listed);
   std::vector<StretchId> computing;
-  std::vector<bool> known(c_.stretches_.size());
+  std::vector<bool> known(log_.stretches.size());
   for (const ListedCause& l : listed) {
     const StretchId stretch = l.cause.id;
     if (l.cause.stretch.kind != Stretch::Kind::kComputing || known[stretch]) continue;
@@ -750,11 +750,11 @@ void CauseSolver::list(RootCauses& results) {
 CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
                                            const std::vector<StretchId>& wanted) {
   constexpr std::size_t kNotWanted = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> place(c_.stretches_.size(), kNotWanted);
+  std::vector<std::size_t> place(log_.stretches.size(), kNotWanted);
   for (std::size_t i = 0; i < wanted.size(); ++i) place[wanted[i]] = i;
   std::vector<std::vector<StretchTime>> times(wanted.size());
-  done_.assign(c_.stretches_.size(), 0);
-  std::vector<Ticks> sums(c_.stretches_.size(), 0);
+  done_.assign(log_.stretches.size(), 0);
+  std::vector<Ticks> sums(log_.stretches.size(), 0);
   std::vector<StretchId> used;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) {
     timelines_[l].each([&](const Piece& piece, Ticks length) {
@@ -766,7 +766,7 @@ CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
     for (const StretchId k : used) {
       done_[k] += sums[k];
       if (place[k] != kNotWanted) {
-        times[place[k]].push_back({c_.stretches_[k], l, in_seconds(Amount{sums[k]})});
+        times[place[k]].push_back({log_.stretches[k], l, in_seconds(Amount{sums[k]})});
         times_[std::uint64_t{l} << 32 | k] = in_seconds(Amount{sums[k]});
       }
       sums[k] = 0;
@@ -783,13 +783,13 @@ CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
 
 // Of each location's samples in the stretches those at places, and what the others have there.
 void CauseSolver::list_samples(std::span<ListedCause> listed, const Doers& doers) const {
-  if (c_.samples_.empty()) return;
+  if (log_.samples.empty()) return;
   struct Places {
     std::map<CallSiteId, std::uint64_t> all;
     std::map<LocationIndex, std::map<CallSiteId, std::uint64_t>> of_location;
   };
   std::unordered_map<StretchId, Places> found;
-  for (const CauseFinder::SampleRecord& s : c_.samples_) {
+  for (const CauseLog::SampleRecord& s : log_.samples) {
     const Piece* piece = timelines_[s.location].before(s.time);
     if (piece == nullptr || !doers.contains(piece->stretch)) continue;
     Places& places = found[piece->stretch];
@@ -840,9 +840,9 @@ void CauseSolver::follow_critical_path(RootCauses& results) {
     if (all_parts) {
       std::vector<PathPart>& parts = results.path_parts;
       if (!parts.empty() && parts.back().location == at) {
-        parts.back().begin = chains_.seconds_at(begin);
+        parts.back().begin = log_.seconds_at(begin);
       } else if (parts.size() < kPathParts) {
-        parts.push_back({at, chains_.seconds_at(begin), chains_.seconds_at(time)});
+        parts.push_back({at, log_.seconds_at(begin), log_.seconds_at(time)});
       } else {
         all_parts = false;  // what comes back to the earliest one is another part
       }
@@ -854,7 +854,7 @@ void CauseSolver::follow_critical_path(RootCauses& results) {
     time = begin;
     jumps = 0;
     // Before a thread's team was made it had nothing to do but to wait for that.
-    const std::vector<Start>& starts = c_.starts_[at];
+    const std::vector<Start>& starts = log_.starts[at];
     const auto start = std::lower_bound(starts.begin(), starts.end(), begin,
                                         [](const Start& s, Ticks t) { return s.made < t; });
     if (start != starts.end() && start->made == begin && begin <= timelines_[start->master].end()) {
@@ -863,13 +863,13 @@ void CauseSolver::follow_critical_path(RootCauses& results) {
   }
   std::reverse(results.path_parts.begin(), results.path_parts.end());
   // What the processes do of each stretch on the average, and what of it is on the path.
-  std::vector<Amount> on_path(c_.stretches_.size(), 0);
+  std::vector<Amount> on_path(log_.stretches.size(), 0);
   for (std::size_t i = 0; i < shares.size(); ++i) on_path[numbers.what(i)] += shares[i];
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const StretchId stretch = numbers.what(i);
     const double mean = in_seconds(done_[stretch]) / static_cast<double>(timelines_.size());
     const double path = in_seconds(on_path[stretch]), seconds = in_seconds(shares[i]);
-    results.critical_path.push_back({numbers.location(i), c_.stretches_[stretch], seconds,
+    results.critical_path.push_back({numbers.location(i), log_.stretches[stretch], seconds,
                                      seconds * std::max(0.0, 1 - mean / path)});
   }
   std::sort(results.critical_path.begin(), results.critical_path.end(),

@@ -21,24 +21,24 @@ namespace kojak::expert {
 
 class CauseSolver {
  public:
-  explicit CauseSolver(CauseFinder& causes)
-      : c_(causes),
-        timelines_(causes.timelines_),
-        waits_(causes.waits_),
-        items_(causes.memory_),
-        of_group_(causes.memory_),
-        exceptions_(causes.memory_),
-        late_ones_(causes.memory_),
-        pairs_(causes.memory_),
-        shares_(causes.memory_),
-        received_(causes.memory_),
-        chains_(causes) {}
-  RootCauses solve(std::span<const CauseFinder::Asked> asked);
+  explicit CauseSolver(CauseLog& log)
+      : log_(log),
+        timelines_(log.timelines),
+        waits_(log.waits),
+        items_(log.memory),
+        of_group_(log.memory),
+        exceptions_(log.memory),
+        late_ones_(log.memory),
+        pairs_(log.memory),
+        shares_(log.memory),
+        received_(log.memory),
+        chains_(log) {}
+  RootCauses solve(std::span<const CauseLog::Asked> asked);
 
  private:
-  using WaitRecord = CauseFinder::WaitRecord;
-  using Group = CauseFinder::Group;
-  using Known = CauseFinder::Known;
+  using WaitRecord = CauseLog::WaitRecord;
+  using Group = CauseLog::Group;
+  using Known = CauseLog::Known;
   struct ArrivalRecord {
     Ticks time;
     LocationIndex location;
@@ -203,7 +203,7 @@ class CauseSolver {
                const CauseChains::Link& via);
   void add_object(CostOf& cost, std::uint32_t what, Amount amount) const;
   LocationIndex location_of(const WaitRecord& wait) const {
-    return c_.places_[wait.place].location;
+    return log_.places[wait.place].location;
   }
   void leave_unexplained(WaitId wait, Amount amount);
   // Of a wait: how much of it was for waits of the one it was for.
@@ -232,13 +232,13 @@ class CauseSolver {
     touched_ += pieces;
     if (touched_ < kAtOnce) return;
     touched_ = 0;
-    c_.memory_.rest();
+    log_.memory.rest();
   }
   // The cost of the call that waited.
   std::uint32_t cost_of_call(WaitId wait) {
     const std::uint32_t place = waits_[wait].place;
     OfPlace& of = of_place_[place];
-    if (of.cost == kNone) of.cost = cost_of(c_.places_[place].location, of.call);
+    if (of.cost == kNone) of.cost = cost_of(log_.places[place].location, of.call);
     return of.cost;
   }
   static Cost& of_pattern(CostOf& cost, MetricIndex metric);
@@ -277,7 +277,7 @@ class CauseSolver {
   // When it has done its work: what a thread of a team is left with behind that is no work.
   Ticks end_of_work(LocationIndex location) const;
 
-  CauseFinder& c_;
+  CauseLog& log_;
   std::vector<Timeline>& timelines_;
   LogVector<WaitRecord>& waits_;
   LogVector<Item> items_;
@@ -339,7 +339,7 @@ CauseSolver::Delay CauseSolver::direct_delay(const WaitRecord& wait, Note&& note
   direct_shares_.clear();
   timelines_[wait.by].each(wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
     const bool to_wait = piece.wait != kNoWait;
-    if (!to_wait && c_.stretches_[piece.stretch].kind == Stretch::Kind::kOverhead) return;
+    if (!to_wait && log_.stretches[piece.stretch].kind == Stretch::Kind::kOverhead) return;
     const std::uint32_t target = to_wait ? piece.wait : cost_of(wait.by, piece.stretch);
     direct_shares_.push_back({target, to_wait, end - begin});
     sum += end - begin;
