@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "expert/causes/solve/delays.h"
+
 namespace kojak::expert {
 
-void CauseChains::begin(std::span<const CauseFinder::Asked> asked) {
-  for (const CauseFinder::Asked& a : asked) {
+void CauseChains::begin(std::span<const CauseLog::Asked> asked) {
+  for (const CauseLog::Asked& a : asked) {
     if (const WaitId wait = wait_before(a); wait != kNoWait) want(wait, 0);
   }
 }
@@ -24,8 +26,8 @@ Chain CauseChains::to_cause(LocationIndex culprit, StretchId stretch, const Via&
   WaitId wait = via.link.wait;
   for (LocationIndex awaited = culprit; wait != kNoWait && chain.links.size() < most;) {
     chain.links.push_back(link_of(wait, awaited));
-    awaited = place_of(wait).location;
-    wait = c_.waits_[wait].via;
+    awaited = log_.place_of(wait).location;
+    wait = log_.waits[wait].via;
   }
   std::reverse(chain.links.begin(), chain.links.end());
   chain.left_out = via.link.length - chain.links.size();
@@ -33,13 +35,13 @@ Chain CauseChains::to_cause(LocationIndex culprit, StretchId stretch, const Via&
   return chain;
 }
 
-Chain CauseChains::of(const CauseFinder::Asked& asked) const {
+Chain CauseChains::of(const CauseLog::Asked& asked) const {
   Chain chain;
   WaitId wait = wait_before(asked);
   while (wait != kNoWait && chain.links.size() < kMostLinks) {
     const auto found = next_.find(wait);
     const bool known = found != next_.end() && found->second.culprit != kNoLocation;
-    chain.links.push_back(link_of(wait, known ? found->second.culprit : c_.waits_[wait].by));
+    chain.links.push_back(link_of(wait, known ? found->second.culprit : log_.waits[wait].by));
     if (!known) break;
     const Next& next = found->second;
     wait = next.to_wait ? next.target : kNoWait;
@@ -48,31 +50,30 @@ Chain CauseChains::of(const CauseFinder::Asked& asked) const {
   return chain;
 }
 
-WaitId CauseChains::wait_before(const CauseFinder::Asked& asked) const {
-  const Piece* piece = c_.timelines_[asked.location].before(c_.since_start(asked.end));
+WaitId CauseChains::wait_before(const CauseLog::Asked& asked) const {
+  const Piece* piece = log_.timelines[asked.location].before(log_.since_start(asked.end));
   return piece == nullptr ? kNoWait : piece->wait;
 }
 
 ChainLink CauseChains::link_of(WaitId wait, LocationIndex awaited) const {
-  const CauseFinder::WaitRecord& w = c_.waits_[wait];
-  const CauseFinder::WaitPlace& place = place_of(wait);
-  return {place.location,      awaited,          place.metric, place.call_path,
-          seconds_at(w.begin), seconds_at(w.end)};
+  const CauseLog::WaitRecord& w = log_.waits[wait];
+  const CauseLog::WaitPlace& place = log_.place_of(wait);
+  return {place.location,        awaited, place.metric, place.call_path, log_.seconds_at(w.begin),
+          log_.seconds_at(w.end)};
 }
 
 void CauseChains::end_chain(Chain& chain, LocationIndex culprit, StretchId stretch,
                             Ticks to) const {
-  constexpr std::size_t kMostPieces = 4096;  // that the solver compares at most
   chain.explained = true;
-  chain.stretch = c_.stretches_[stretch];
-  chain.begin = chain.end = seconds_at(to);
-  const Timeline& timeline = c_.timelines_[culprit];
+  chain.stretch = log_.stretches[stretch];
+  chain.begin = chain.end = log_.seconds_at(to);
+  const Timeline& timeline = log_.timelines[culprit];
   const Piece* piece = timeline.before(to);
-  for (std::size_t i = 0; piece != nullptr && i < kMostPieces; ++i) {
+  for (std::size_t i = 0; piece != nullptr && i < CauseLog::kMostPieces; ++i) {
     const Ticks begin = timeline.begin_of(*piece);
     if (piece->stretch == stretch && piece->wait == kNoWait) {
-      chain.begin = seconds_at(begin);
-      chain.end = seconds_at(std::min(piece->end, to));
+      chain.begin = log_.seconds_at(begin);
+      chain.end = log_.seconds_at(std::min(piece->end, to));
       return;
     }
     piece = timeline.before(begin);

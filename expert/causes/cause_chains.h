@@ -12,7 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "expert/causes/cause_finder.h"
+#include "expert/causes/log.h"
+#include "expert/causes/root_causes.h"
 
 namespace kojak::expert {
 
@@ -39,11 +40,11 @@ class CauseChains {
     std::size_t link = 0;      // at least so many links are before it, see want()
   };
 
-  explicit CauseChains(CauseFinder& causes) : c_(causes) {}
+  explicit CauseChains(CauseLog& log) : log_(log) {}
 
   // Before anything is passed on, when waits are placed in the timelines.
-  void begin(std::span<const CauseFinder::Asked> asked);
-  bool wants(WaitId wait) const { return c_.waits_[wait].wanted; }
+  void begin(std::span<const CauseLog::Asked> asked);
+  bool wants(WaitId wait) const { return log_.waits[wait].wanted; }
   void follow(WaitId wait, const Next& next);
   // True if that is the largest one.
   static bool note(Via& via, double amount, const Link& link) {
@@ -55,26 +56,21 @@ class CauseChains {
   // When all is passed on: the chain to a cause, with at most so many links, those nearest to it.
   Chain to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
                  std::size_t most) const;
-  Chain of(const CauseFinder::Asked& asked) const;
-  // A time of the trace.
-  double seconds_at(Ticks time) const { return c_.start_.value + in_seconds(Amount{time}); }
+  Chain of(const CauseLog::Asked& asked) const;
 
  private:
   // `link`: of a chain, from 0. What lies behind a chain's end is not kept.
   void want(WaitId wait, std::size_t link) {
     if (link >= kMostLinks) return;
-    c_.waits_[wait].wanted = true;
+    log_.waits[wait].wanted = true;
     Next& next = next_.try_emplace(wait, Next{.link = link}).first->second;
     next.link = std::min(next.link, link);
   }
-  const CauseFinder::WaitPlace& place_of(WaitId wait) const {
-    return c_.places_[c_.waits_[wait].place];
-  }
-  WaitId wait_before(const CauseFinder::Asked& asked) const;
+  WaitId wait_before(const CauseLog::Asked& asked) const;
   ChainLink link_of(WaitId wait, LocationIndex awaited) const;
   void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks to) const;
 
-  CauseFinder& c_;
+  CauseLog& log_;
   std::unordered_map<WaitId, Next> next_;  // of the waits on the chains that were asked for
 };
 

@@ -14,9 +14,7 @@
 // process that ended it. What the run would gain without the largest causes: see GainFinder; for
 // that it must know of all synchronisation, whether anybody waited or not.
 //
-// Memory: 16 bytes for each call and stretch of the trace and for each member of a group operation,
-// 40 for each call that depended on others and 12 for each of these, some 120 for each wait; beyond
-// a limit in a temporary file (LogMemory). Not thread-safe; nothing fails. Sources: Boehme, Geimer,
+// Memory: see CauseLog. Not thread-safe; nothing fails. Sources: Boehme, Geimer,
 // Arnold, Voigtlaender, Wolf, "Identifying the root causes of wait states in large-scale parallel
 // applications", ACM TOPC 3(2), 2016; Boehme's thesis, 2013 (critical path). Differs: one common
 // moment for both, shares for several late ones, and what is exact without comparing.
@@ -27,11 +25,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "epilog/format/io/log_memory.h"
-#include "expert/causes/common_moments.h"
-#include "expert/causes/gain_finder.h"
+#include "expert/causes/log.h"
 #include "expert/causes/root_causes.h"
-#include "expert/causes/timeline.h"
 #include "expert/patterns/openmp/teams.h"
 #include "expert/sums/instances.h"
 #include "expert/waits/wait.h"
@@ -49,24 +44,24 @@ class CauseFinder {
 
   // All events of the trace, in its order.
   void on_enter(const earl::OpenCall& call) {
-    if (full_) [[unlikely]]
+    if (log_.full) [[unlikely]]
       return;
     grow(2 * sizeof(Piece));
-    timelines_[call.index].enter(ticks(call.enter), raw(call.cnode), kind_of(call, classes_),
-                                 stretches_);
+    log_.timelines[call.index].enter(ticks(call.enter), raw(call.cnode), kind_of(call, classes_),
+                                     log_.stretches);
   }
   // Before anything is told.
-  void use(const LibraryCalls* library) { stretches_.use(library); }
+  void use(const LibraryCalls* library) { log_.stretches.use(library); }
   // What is done in `path` is compared with what others do in `as`. Before either is entered.
-  void compare_as(CallPathIndex path, CallPathIndex as) { stretches_.compare_as(path, as); }
+  void compare_as(CallPathIndex path, CallPathIndex as) { log_.stretches.compare_as(path, as); }
   void on_call(const earl::Call& call) {
-    if (full_) [[unlikely]]
+    if (log_.full) [[unlikely]]
       return;
-    timelines_[call.index].leave(ticks(call.exit));
+    log_.timelines[call.index].leave(ticks(call.exit));
   }
   // What the location was found computing, in order of time.
   void on_sample(const earl::OpenCall& in, Seconds time, CallSiteId site, std::uint32_t count) {
-    if (!full_) samples_.push_back({ticks(time), in.index, site, count});
+    if (!log_.full) log_.samples.push_back({ticks(time), in.index, site, count});
   }
   // All members have come to an operation in which each waits for all: before its waits.
   void on_meeting(std::uint64_t operation, std::span<const Arrival> arrivals);
@@ -74,7 +69,7 @@ class CauseFinder {
   void on_team(LocationIndex master, Seconds made, std::span<const OmpTeams::Member> members);
   // It has left a parallel region that another made.
   void on_left_team(LocationIndex location, Seconds time) {
-    if (!full_) left_team_[location] = ticks(time);
+    if (!log_.full) log_.left_team[location] = ticks(time);
   }
   void on_wait(const Wait& wait);
   // Before the waits that nobody has ended: up to then all still waited.
@@ -83,41 +78,29 @@ class CauseFinder {
     if (by.known()) depend(call.index, call.enter, call.exit, call.exit_pos, by);
   }
 
-  // Asks for the chain to the cause of the wait in which the location is just before that time.
-  struct Asked {
-    LocationIndex location;
-    Seconds end;
-  };
   // With the chains of the longest waits of these instances.
   RootCauses finish(const WaitResults& waits);
 
  private:
-  friend class CauseSolver;
-  friend class CauseChains;
-
-  // Times of a trace lie near its first event; differences of clocks are small.
   Ticks ticks(Seconds time) {
     if (!started_) {
-      start_ = time;
+      log_.start = time;
       started_ = true;
     }
-    return since_start(time);
-  }
-  Ticks since_start(Seconds time) const {
-    return std::max<Ticks>(in_ticks(time.value - start_.value), 0);
+    return log_.since_start(time);
   }
   // Logs have grown by so much: they rest after every few MB.
   void grow(std::size_t bytes) {
     constexpr std::size_t kAtOnce = std::size_t{4} << 20;
     if ((grown_ += bytes) < kAtOnce) return;
     grown_ = 0;
-    memory_.rest();
+    log_.memory.rest();
   }
   // Whether there is room for one more in a log.
   template <class T>
   bool has_room(const LogVector<T>& log) {
-    full_ = full_ || log.size() >= options_.most;
-    return !full_;
+    log_.full = log_.full || log.size() >= options_.most;
+    return !log_.full;
   }
   void add_wait(const Wait& wait, bool direct);
   void add_unended(Wait wait);
@@ -128,92 +111,21 @@ class CauseFinder {
   void depend(LocationIndex location, Seconds enter, Seconds exit, std::uint64_t exit_pos,
               const EndedBy& by);
   void add_dependency(DependentCall call, const Dependency& on);
-  // When the awaited one ended that wait. (It is known; kDelay.)
-  Ticks by_time(WaitId wait) const {
-    return late_enders_.empty() ? waits_[wait].end : late_by_time(wait);
-  }
-  Ticks late_by_time(WaitId wait) const;
 
-  // What many waits have in common.
-  struct WaitPlace {
-    LocationIndex location;
-    CallPathIndex call_path;
-    MetricIndex metric;
-    std::uint32_t object_id;
-    Operation::Object object;
-    bool operator==(const WaitPlace&) const = default;
-  };
-  enum class Known : std::uint8_t {
-    kNothing,
-    kDelay,   // the awaited one is compared with the one that waits, or will be
-    kDirect,  // the trace shows what the awaited one did meanwhile
-    kOfGroup  // it waited for the last of a group
-  };
-  struct WaitRecord {
-    Ticks begin, end;
-    Ticks length = 0;  // of its pieces
-    std::uint32_t place;
-    LocationIndex by;
-    Known known = Known::kNothing;
-    bool passed_on = false;  // all that it received: it receives no more
-    bool wanted = false;     // it is one of the chains that were asked for
-    // What was passed on to it, a number of CauseSolver's, until it has passed on all; then the
-    // wait that passed on most of that.
-    std::uint32_t via = kNone32;
-  };
-  struct LateEnder {  // where clocks differ
-    PackedTicks time;
-    WaitId wait;
-  };
-  struct Group {
-    CommonMoments::GroupId id;
-    bool waited;        // somebody did
-    bool synchronised;  // nobody left before the last had come
-    Ticks last;         // the last enter
-    std::uint64_t first_exit_pos;
-    std::size_t first;  // of its members in presences_, in the order of their locations
-    WaitId first_wait = 0, waits_end = 0;  // its waits, one after the other
-  };
-  struct SampleRecord {
-    Ticks time;
-    LocationIndex location;
-    CallSiteId site;
-    std::uint32_t count;
-  };
-  struct Presence {
-    Ticks enter, exit;
-  };
-  static constexpr std::uint32_t kNone32 = 0xFFFFFFFF;
-
-  LogMemory& memory_;
+  CauseLog log_;
   const RegionClasses& classes_;
   Options options_;
-  Seconds start_, common_;
+  Seconds common_;
   bool started_ = false;
-  bool full_ = false;  // a log has Options::most: what comes is left out, see RootCauses::until
-  Stretches stretches_;
-  std::vector<Timeline> timelines_;
-  std::vector<WaitPlace> places_;
-  // By what identifies a place; and those that were asked for last.
+  // Of places, by what identifies one; and those that were asked for last.
   std::unordered_multimap<std::uint64_t, std::uint32_t> place_numbers_;
   std::array<std::uint32_t, 1024> recent_places_{};
-  LogVector<WaitRecord> waits_;
-  LogVector<LateEnder> late_enders_;  // of waits for one that ended them later than they ended
-  LogVector<Group> groups_;
-  LogVector<Presence> presences_;
-  LogVector<DependentCall> calls_;
-  LogVector<Dependency> dependencies_;  // of these
-  LogVector<SampleRecord> samples_;
-  std::vector<std::vector<Start>> starts_;  // by location
-  std::vector<Ticks> left_team_;            // by location: the last time; 0: never
-  CommonMoments moments_;
   std::size_t grown_ = 0;
-  Amount not_listed_ = 0;  // waits below the threshold
   // Of the operation told of last.
   std::uint64_t operation_ = 0;
   std::vector<Arrival> current_;
   std::vector<LocationIndex> members_;
-  CommonMoments::GroupId group_ = kNone32;
+  CommonMoments::GroupId group_ = CauseLog::kNone32;
 };
 
 }  // namespace kojak::expert

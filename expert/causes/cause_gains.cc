@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "expert/causes/gains_of_groups.h"
-#include "expert/causes/sort_by.h"
+#include "expert/causes/solve/sort_by.h"
 
 namespace kojak::expert {
 
@@ -13,7 +13,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   if (causes.empty()) return;
   // Causes have the first numbers, then those of the groups.
   const std::size_t count = causes.size() + groups.things();
-  std::vector<std::uint8_t> wanted(costs_.size(), kMostGains);
+  std::vector<std::uint8_t> wanted(ledger_.size(), kMostGains);
   std::vector<bool> culprits(timelines_.size());
   for (std::size_t i = 0; i < causes.size(); ++i) {
     wanted[causes[i].cost] = static_cast<std::uint8_t>(i);
@@ -21,7 +21,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   }
   groups.add_culprits(culprits);
   std::vector<LogVector<TookLonger>> times;
-  for (std::size_t i = 0; i < count; ++i) times.emplace_back(c_.memory_, true);
+  for (std::size_t i = 0; i < count; ++i) times.emplace_back(log_.memory, true);
   std::vector<std::size_t> last(count);
   std::size_t number = 0;  // of the delay, from 1
   const auto note = [&](std::size_t thing, const Delay& delay, Ticks weight) {
@@ -30,7 +30,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
       times[thing].back().longer += weight;
     } else {
       times[thing].push_back({delay.from, delay.to, weight, delay.culprit});
-      rest_after(kPiecesOfWait);
+      log_.rest_after(kPiecesOfWait);
     }
     last[thing] = number;
   };
@@ -51,15 +51,9 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   };
   each_delay(culprits, look_at, [&](const Group& group) { groups.note_group(*this, group); });
   // What follows may have their place in files.
-  items_.drop();
-  of_group_.drop();
-  exceptions_.drop();
-  late_ones_.drop();
-  pairs_.drop();
-  shares_.drop();
-  received_.drop();
-  GainFinder gains(timelines_.size(), c_.memory_);
-  std::vector<bool> stretches(c_.stretches_.size());
+  delays_.drop();
+  GainFinder gains(timelines_.size(), log_.memory);
+  std::vector<bool> stretches(log_.stretches.size());
   for (std::uint32_t thing = 0; thing < count; ++thing) {
     sort_by(times[thing], [](const TookLonger& t) { return t.location; });
     for (TookLonger* first = times[thing].begin(); first != times[thing].end();) {
@@ -84,7 +78,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   }
   std::vector<Ticks> ends;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) ends.push_back(end_of_work(l));
-  groups.find_shapes(all_);
+  groups.find_shapes(ledger_.all());
   const std::size_t before = causes.size();  // things that are causes
   gains.start(groups.count_cases(before), [&](std::uint32_t thing, LocationIndex location) {
     return thing < before ? std::uint32_t{1} << thing
@@ -104,47 +98,47 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
 
 template <class F, class G>
 void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after_group) {
-  const LateOne* late = late_ones_.begin();
-  const Pair* pair = pairs_.begin();
-  const Exception* exception = exceptions_.begin();
-  const Share* share = shares_.begin();
+  const LateOne* late = delays_.late_ones.begin();
+  const PairDelay* pair = delays_.pairs.begin();
+  const PairWithin* exception = delays_.pairs_within.begin();
+  const Share* share = delays_.shares.begin();
   const auto next_pair = [&](LocationIndex culprit, Ticks to, const DelayOf& of) {
     if (culprits[culprit]) {
       f(Delay{pair->from, to, pair->whole, culprit, pair->shares}, {share, pair->shares}, of);
     }
     share += pair++->shares;
   };
-  for (const Item& item : items_) {
-    rest_after(kPiecesOfWait);
+  for (const Moment& item : delays_.moments) {
+    log_.rest_after(kPiecesOfWait);
     if (!item.group()) {
       const WaitRecord& wait = waits_[item.index()];
       if (wait.known == Known::kDelay) {
-        next_pair(wait.by, c_.by_time(item.index()), {item});
+        next_pair(wait.by, log_.by_time(item.index()), {item});
       } else if (wait.known == Known::kDirect && culprits[wait.by]) {
-        const Delay delay = direct_delay(wait, [](std::uint32_t, Ticks, Ticks) {});
-        f(delay, direct_shares_, {item});
+        const Delay delay = direct_.of(wait, [](std::uint32_t, Ticks, Ticks) {});
+        f(delay, direct_.shares(), {item});
       }
       continue;
     }
-    const OfGroup& of = of_group_[item.index()];
+    const GroupDelays& of = delays_.of_group[item.index()];
     if (of.delays == 0) continue;
-    const Group& group = c_.groups_[item.index()];
-    const std::vector<LocationIndex>& members = c_.moments_.members(group.id);
-    const Exception* const end = exception + of.exceptions;
-    look_at(group);  // exceptions are told by their order, and so is who waited
+    const Group& group = log_.groups[item.index()];
+    const std::vector<LocationIndex>& members = log_.moments.members(group.id);
+    const PairWithin* const end = exception + of.pairs;
+    order_.look_at(group);  // exceptions are told by their order, and so is who waited
     for (std::uint32_t d = 0; d < of.delays; ++d) {
-      rest_after(kPiecesOfWait);
+      log_.rest_after(kPiecesOfWait);
       if (exception != end && exception->delay == d) {
-        const ArrivalRecord& culprit = arrivals_[exception->late];
+        const ArrivalRecord& culprit = order_.arrivals()[exception->late];
         next_pair(culprit.location, culprit.time, {item, exception->late, exception->waiter});
         ++exception;
         continue;
       }
       const LocationIndex culprit = members[late->member];
       if (culprits[culprit]) {
-        const Ticks to = c_.presences_[group.first + late->member].enter;
+        const Ticks to = log_.presences[group.first + late->member].enter;
         f(Delay{of.since, to, late->whole, culprit, late->shares}, {share, late->shares},
-          {item, place_of_[culprit]});
+          {item, static_cast<std::uint32_t>(order_.place_of(culprit))});
       }
       share += late++->shares;
     }
@@ -153,7 +147,7 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after
 }
 
 Ticks CauseSolver::end_of_work(LocationIndex location) const {
-  const Ticks end = timelines_[location].end(), left = c_.left_team_[location];
+  const Ticks end = timelines_[location].end(), left = log_.left_team[location];
   if (left == 0) return end;
   std::size_t pieces = 0;  // its thread's outermost region, and what it did of its own
   timelines_[location].each(left, end, [&](const Piece&, Ticks, Ticks) { ++pieces; });
@@ -165,9 +159,9 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
   const auto earlier = [](const TookLonger& a, const TookLonger& b) {
     return std::tie(a.to, a.from, a.longer) < std::tie(b.to, b.from, b.longer);
   };
-  sort_by(times, c_.memory_, [](const TookLonger& t) { return t.to; });
+  sort_by(times, log_.memory, [](const TookLonger& t) { return t.to; });
   for (TookLonger* first = times.data(); first != times.data() + times.size();) {
-    rest_after(kPiecesOfWait);
+    log_.rest_after(kPiecesOfWait);
     TookLonger* const last = std::find_if(first, times.data() + times.size(),
                                           [&](const TookLonger& t) { return t.to != first->to; });
     std::sort(first, last, earlier);
@@ -191,7 +185,7 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
       // Where it jumps, memory gets what lies around that, too.
       const auto moved =
           piece_before != nullptr && piece_before < &piece ? &piece - piece_before : 1;
-      rest_after(std::min(static_cast<std::size_t>(moved), kAtOnce));
+      log_.rest_after(std::min(static_cast<std::size_t>(moved), kAtOnce));
       piece_before = &piece;
       if (!stretches[piece.stretch] || piece.wait != kNoWait) return;
       const auto known = place(piece.end);
@@ -201,7 +195,7 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
       parts.push_back({piece.end, std::max(end - begin - gone, Ticks{0})});
       left += parts.back().time;
     });
-    rest_after(parts.size() + kPiecesOfWait);
+    log_.rest_after(parts.size() + kPiecesOfWait);
     const Ticks more = std::min(t.longer - done, left);
     if (more <= 0) continue;
     for (const GainFinder::LeftOut& part : parts) {
@@ -220,16 +214,16 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
 }
 
 void CauseSolver::replay(GainFinder& gains) {
-  LogVector<DependentCall>& calls = c_.calls_;
-  const LogVector<Dependency>& told = c_.dependencies_;
+  LogVector<DependentCall>& calls = log_.calls;
+  const LogVector<Dependency>& told = log_.dependencies;
   sort_by(calls, [](const DependentCall& c) { return c.exit_pos; });
   struct Meeting {
     std::uint64_t first_exit_pos;
     std::uint32_t group;
   };
-  LogVector<Meeting> meetings(c_.memory_);
-  for (std::uint32_t g = 0; g < c_.groups_.size(); ++g) {
-    if (c_.groups_[g].synchronised) meetings.push_back({c_.groups_[g].first_exit_pos, g});
+  LogVector<Meeting> meetings(log_.memory);
+  for (std::uint32_t g = 0; g < log_.groups.size(); ++g) {
+    if (log_.groups[g].synchronised) meetings.push_back({log_.groups[g].first_exit_pos, g});
   }
   sort_by(meetings, [](const Meeting& m) { return m.first_exit_pos; });
   std::vector<GainFinder::Member> members;
@@ -248,17 +242,17 @@ void CauseSolver::replay(GainFinder& gains) {
         on = together;
       }
       gains.end_call(first, on);
-      rest_after(kPiecesOfWait * on.size());
+      log_.rest_after(kPiecesOfWait * on.size());
     }
   };
   for (const Meeting& m : meetings) {
-    const Group& group = c_.groups_[m.group];
+    const Group& group = log_.groups[m.group];
     calls_before(group.first_exit_pos);
-    const std::vector<LocationIndex>& who = c_.moments_.members(group.id);
+    const std::vector<LocationIndex>& who = log_.moments.members(group.id);
     members.clear();
-    rest_after(kPiecesOfWait + who.size());
+    log_.rest_after(kPiecesOfWait + who.size());
     for (std::size_t i = 0; i < who.size(); ++i) {
-      const CauseFinder::Presence& p = c_.presences_[group.first + i];
+      const CauseLog::Presence& p = log_.presences[group.first + i];
       members.push_back({who[i], p.enter, p.exit});
     }
     gains.meet(members);

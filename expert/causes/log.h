@@ -1,0 +1,143 @@
+// What is known of a run when it has been read, and from which its causes are found: what each
+// location did, its waits, when all of a group came together, and on whom calls depended.
+//
+// Filled by CauseFinder; CauseSolver notes in the waits what becomes of them. Memory: 16 bytes for
+// each call and stretch of the trace and for each member of a group operation, 40 for each call
+// that depended on others and 12 for each of these, some 120 for each wait; beyond a limit in a
+// temporary file (LogMemory). Not thread-safe; nothing fails.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "epilog/format/io/log_memory.h"
+#include "expert/causes/common_moments.h"
+#include "expert/causes/gain_finder.h"
+#include "expert/causes/timeline.h"
+#include "expert/waits/wait.h"
+
+namespace kojak::expert {
+
+struct CauseLog {
+  CauseLog(std::size_t locations, LogMemory& logs)
+      : memory(logs),
+        waits(logs),
+        late_enders(logs),
+        groups(logs),
+        presences(logs),
+        calls(logs),
+        dependencies(logs),
+        samples(logs),
+        starts(locations),
+        left_team(locations),
+        moments(locations) {
+    timelines.reserve(locations);
+    for (std::size_t l = 0; l < locations; ++l) timelines.emplace_back(logs);
+  }
+
+  // What many waits have in common.
+  struct WaitPlace {
+    LocationIndex location;
+    CallPathIndex call_path;
+    MetricIndex metric;
+    std::uint32_t object_id;
+    Operation::Object object;
+    bool operator==(const WaitPlace&) const = default;
+  };
+  enum class Known : std::uint8_t {
+    kNothing,
+    kDelay,   // the awaited one is compared with the one that waits, or will be
+    kDirect,  // the trace shows what the awaited one did meanwhile
+    kOfGroup  // it waited for the last of a group
+  };
+  struct WaitRecord {
+    Ticks begin, end;
+    Ticks length = 0;  // of its pieces
+    std::uint32_t place;
+    LocationIndex by;
+    Known known = Known::kNothing;
+    bool passed_on = false;  // all that it received: it receives no more
+    bool wanted = false;     // it is one of the chains that were asked for
+    // What was passed on to it, a number of PassBack's, until it has passed on all; then the
+    // wait that passed on most of that.
+    std::uint32_t via = kNone32;
+  };
+  struct LateEnder {  // where clocks differ
+    PackedTicks time;
+    WaitId wait;
+  };
+  struct Group {
+    CommonMoments::GroupId id;
+    bool waited;        // somebody did
+    bool synchronised;  // nobody left before the last had come
+    Ticks last;         // the last enter
+    std::uint64_t first_exit_pos;
+    std::size_t first;  // of its members in presences, in the order of their locations
+    WaitId first_wait = 0, waits_end = 0;  // its waits, one after the other
+  };
+  struct SampleRecord {
+    Ticks time;
+    LocationIndex location;
+    CallSiteId site;
+    std::uint32_t count;
+  };
+  struct Presence {
+    Ticks enter, exit;
+  };
+  static constexpr std::uint32_t kNone32 = 0xFFFFFFFF;
+
+  // Asks for the chain to the cause of the wait in which the location is just before that time.
+  struct Asked {
+    LocationIndex location;
+    Seconds end;
+  };
+
+  // Times of a trace lie near its first event; differences of clocks are small.
+  Ticks since_start(Seconds time) const {
+    return std::max<Ticks>(in_ticks(time.value - start.value), 0);
+  }
+  // A time of the trace.
+  double seconds_at(Ticks time) const { return start.value + in_seconds(Amount{time}); }
+  // When the awaited one ended that wait. (It is known; kDelay.)
+  Ticks by_time(WaitId wait) const {
+    if (late_enders.empty()) return waits[wait].end;
+    const LateEnder* const known =
+        std::lower_bound(late_enders.begin(), late_enders.end(), wait,
+                         [](const LateEnder& l, WaitId w) { return l.wait < w; });
+    return known != late_enders.end() && known->wait == wait ? Ticks{known->time} : waits[wait].end;
+  }
+  // Of a timeline at most this many pieces are looked at. If an interval that is compared has more,
+  // the common moment is moved later, which does not change the sums.
+  static constexpr std::size_t kMostPieces = 4096;
+  // What lies in files leaves memory when enough of it was looked at.
+  static constexpr std::size_t kPiecesOfWait = 4;  // what looking at a wait is like
+  void rest_after(std::size_t pieces) {
+    constexpr std::size_t kAtOnce = (4 << 20) / sizeof(Piece);
+    touched += pieces;
+    if (touched < kAtOnce) return;
+    touched = 0;
+    memory.rest();
+  }
+  const WaitPlace& place_of(WaitId wait) const { return places[waits[wait].place]; }
+
+  LogMemory& memory;
+  Seconds start;      // the first time that was told
+  bool full = false;  // what came later is left out, see RootCauses::until
+  Stretches stretches;
+  std::vector<Timeline> timelines;  // by location
+  std::vector<WaitPlace> places;
+  LogVector<WaitRecord> waits;
+  LogVector<LateEnder> late_enders;  // of waits for one that ended them later than they ended
+  LogVector<Group> groups;
+  LogVector<Presence> presences;  // of the members of groups
+  LogVector<DependentCall> calls;
+  LogVector<Dependency> dependencies;  // of these
+  LogVector<SampleRecord> samples;
+  std::vector<std::vector<Start>> starts;  // by location
+  std::vector<Ticks> left_team;            // by location: the last time; 0: never
+  CommonMoments moments;
+  Amount not_listed = 0;    // waits below the threshold
+  std::size_t touched = 0;  // pieces, since what lies in files rested
+};
+
+}  // namespace kojak::expert
