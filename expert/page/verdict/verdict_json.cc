@@ -83,7 +83,9 @@ void add_chain(Json& json, const ChainSteps& chain) {
   for (const Step& step : chain.steps) {
     json.begin_object().member("row", step.row).member("begin", step.begin);
     json.member("end", step.end).member("call", json_position(step.call_node));
-    json.member("words", step.words).end_object();
+    json.member("words", step.words);
+    if (!step.lead.empty()) json.member("lead", step.lead).member("rest", step.rest);
+    json.end_object();
   }
   json.end_array();
   if (chain.left_out > 0) json.member("leftOut", chain.left_out);
@@ -130,8 +132,17 @@ void add_verdict(Json& json, const TracePart& part, const std::vector<GroupSourc
     json.end_object();
   }
   json.end_array().end_object();
+  json.key("efficiency").begin_array();
+  for (const EfficiencyLine& row : verdict.efficiency) {
+    json.begin_object().member("depth", row.depth).member("name", row.name);
+    json.member("words", row.words).member("share", row.share).member("value", row.value);
+    json.end_object();
+  }
+  json.end_array();
   if (!verdict.grouped) return;
-  json.member("groupsSaid", verdict.said).member("waits", part.waits).key("groups").begin_array();
+  json.member("groupsSaid", verdict.said).member("waits", part.waits);
+  if (!verdict.chain_said.empty()) json.member("chainSaid", verdict.chain_said);
+  json.key("groups").begin_array();
   for (std::size_t g = 0; g < verdict.groups.size(); ++g) {
     add_card(json, verdict.groups[g], &part.chains[g], g < source.size() ? &source[g] : nullptr);
   }

@@ -12,6 +12,7 @@
 #include "expert/findings/rules.h"
 #include "expert/findings/verdict.h"
 #include "expert/patterns/catalogue.h"
+#include "expert/profile/efficiency.h"
 
 namespace kojak::html {
 namespace {
@@ -23,18 +24,6 @@ using expert::Report;
 using expert::Sentence;
 
 constexpr std::size_t kColumns = 64;
-
-// Numbers stay with their units.
-std::string unbroken(std::string text) {
-  for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos; ++at) {
-    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') continue;
-    const std::size_t end = text.find_first_of(" .,;)", at + 1);
-    const std::string_view word = std::string_view(text).substr(at + 1, end - at - 1);
-    if (!expert::is_unit(word)) continue;
-    text.replace(at, 1, "\u00a0");
-  }
-  return text;
-}
 
 // The sentence cut where these stand in it, one after the other; what is not there is left out.
 std::vector<SaidPiece> marked(const std::string& text, const std::vector<SaidPiece>& marks) {
@@ -105,12 +94,12 @@ void add_bar(const Report& report, VerdictPart& part) {
                         unbroken(expert::short_time(bar.seconds(which))), bar.seconds(which)});
   }
   const bool shmem = expert::library_of(report) == "SHMEM";
-  part.bar_of = unbroken("of " + expert::short_time(bar.whole())) + ": " +
-                counted(report.processes(), "process", "processes") +
-                (report.threads() > report.processes()
-                     ? ", " + counted(report.threads(), "thread", "threads")
-                     : "") +
-                (shmem ? ", shmem_init to shmem_finalize" : ", MPI_Init to MPI_Finalize");
+  part.bar_of =
+      unbroken("of " + expert::short_time(bar.whole())) + ": " +
+      counted(report.processes(), "process", "processes") +
+      (report.threads() > report.processes() ? ", " + counted(report.threads(), "thread", "threads")
+                                             : "") +
+      (shmem ? ", shmem_init to shmem_finalize" : ", MPI_Init to MPI_Finalize");
 }
 
 class Cards {
@@ -300,6 +289,17 @@ class Cards {
 
 }  // namespace
 
+std::string unbroken(std::string text) {
+  for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos; ++at) {
+    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') continue;
+    const std::size_t end = text.find_first_of(" .,;)", at + 1);
+    const std::string_view word = std::string_view(text).substr(at + 1, end - at - 1);
+    if (!expert::is_unit(word)) continue;
+    text.replace(at, 1, "\u00a0");
+  }
+  return text;
+}
+
 VerdictPart verdict_part(const Report& analysis) {
   VerdictPart part;
   const expert::Verdict verdict = expert::verdict_of(analysis);
@@ -309,6 +309,12 @@ VerdictPart verdict_part(const Report& analysis) {
   part.group = verdict.group;
   part.run_seconds = expert::run_seconds(analysis);
   add_bar(analysis, part);
+  if (const auto efficiency = expert::efficiency_of(analysis)) {
+    for (const expert::EfficiencyRow& row : expert::efficiency_rows(*efficiency)) {
+      part.efficiency.push_back({row.depth, std::string(row.name), std::string(row.words),
+                                 unbroken(expert::short_share(row.value, 1)), row.value});
+    }
+  }
   if (!analysis.root_causes()) return part;
   part.grouped = true;
   const expert::CauseGroups& groups = analysis.root_causes()->groups;
@@ -316,7 +322,18 @@ VerdictPart verdict_part(const Report& analysis) {
   for (std::size_t g = 0; g < groups.listed.size(); ++g) {
     part.groups.push_back(cards.card(groups.listed[g], std::to_string(g + 1)));
   }
-  if (!part.groups.empty()) part.said = unbroken(expert::groups_said(groups));
+  if (part.groups.empty()) return part;
+  part.said = unbroken(expert::groups_said(groups));
+  const std::size_t told = part.group.value_or(0);
+  const std::uint32_t most = part.groups[told].cause;
+  const bool chain = most < analysis.root_causes()->causes.size() &&
+                     groups.listed[told].deadlock == expert::kNoDeadlock &&
+                     !analysis.root_causes()->causes[most].chain.links.empty();
+  if (chain) {
+    part.chain_said = unbroken("The chain behind " +
+                               expert::short_time(analysis.root_causes()->causes[most].seconds) +
+                               " of group " + part.groups[told].number + ".");
+  }
   return part;
 }
 
