@@ -5,11 +5,12 @@ Usage: verdict_test.py BINARY_DIR REFERENCE_DIR [unittest arguments]
 Needs Chromium. The trace is that of program_test.py: rank 2 comes 0.5 s late to two fences, for which three wait, and rank 3
 0.25 s with a message.
 """
+import pathlib
 from collections import Counter
 
 from access_test import NAMES, printed
 from pages import FRAME, main
-from program_test import Recorded, program
+from program_test import Recorded, Recording, program
 
 SEEN = """(() => { const b = document.querySelector('%s').getBoundingClientRect(); return [b.top, b.bottom, b.height]; })()"""
 
@@ -150,6 +151,27 @@ class Verdict(Recorded):
         self.assertIn("What to try", page.text(".finding .advice"))
         page.click(".victim button")
         self.assertFalse(page.evaluate("document.querySelector('.finding').checkVisibility()"))
+
+
+class TwoFunctions(Recorded):
+    """A delay between a call in swap() and one in push(), which step() calls in its lines 10 and 14."""
+
+    def test_the_excerpt_is_of_the_caller_of_both(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "steps.c").write_text("".join(f"  step {i};\n" for i in range(1, 31)))
+        r = Recording()
+        for rank in range(2):
+            late = 1.5 * rank
+            r.enter(rank, 0, "step")
+            for begin, end, function, line in ((0.5, 1, "swap", 10), (1.2 + late, 3, "push", 14)):
+                r.enter(rank, begin, function, f"{folder}/steps.c:{line}")
+                r.enter(rank, begin, "MPI_Barrier", f"{folder}/{function}.c:3")
+                r.add(end, f"MPI_COLLEXIT lid={rank} @")
+                r.exit(rank, end)
+            r.exit(rank, 4)
+        page = self.open(self.record("two", r.text(""), "--causes")[2])
+        self.assertEqual(page.texts("#group-1 .excerpt .line em"), ["after this", "", "", "", "before this"])
+        self.assertEqual(page.texts("#group-1 .excerpt .line code"), [f"step {i};" for i in range(10, 15)])
 
 
 if __name__ == "__main__":

@@ -13,9 +13,11 @@ long json_position(std::size_t index) {
   return index == cube::kNone ? -1 : static_cast<long>(index);
 }
 
-bool is_fortran(const fs::path& path) {
+Blocks blocks_of(const fs::path& path) {
   const std::string ending = path.extension().string();
-  return ending.size() > 1 && (ending[1] == 'f' || ending[1] == 'F');
+  if (ending == ".py" || ending == ".pyx") return Blocks::kPython;
+  const bool fortran = ending.size() > 1 && (ending[1] == 'f' || ending[1] == 'F');
+  return fortran ? Blocks::kFortran : Blocks::kBraces;
 }
 
 std::vector<std::string> lines_of(const fs::path& path) {
@@ -103,7 +105,7 @@ std::vector<GroupSource> read_excerpts(
     found[g].file = number(lines.file);
     const auto path = paths.find(found[g].file);
     if (path == paths.end()) continue;
-    found[g].rows = excerpt_of(lines_of(path->second), lines, is_fortran(path->second));
+    found[g].rows = excerpt_of(lines_of(path->second), lines, blocks_of(path->second));
     for (const ExcerptRow& row : found[g].rows) {
       if (row.line > 0) places.push_back({found[g].file, row.line, {}});
     }

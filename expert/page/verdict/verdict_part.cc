@@ -207,11 +207,60 @@ class Cards {
       card.lines.before = call.line;
       return;
     }
-    Place after = of_call(group.stretch.before), before = of_call(group.stretch.after);
-    if (before.file.empty()) std::swap(before, after);
-    card.lines.file = before.file;
-    card.lines.before = before.line;
-    if (after.file == before.file) card.lines.after = after.line;
+    std::vector<Frame> after = frames_of(group.stretch.before);
+    std::vector<Frame> before = frames_of(group.stretch.after);
+    if (before.empty()) std::swap(before, after);
+    if (before.empty()) return;
+    card.lines.file = before.front().place.file;
+    card.lines.before = before.front().place.line;
+    for (const Frame& first : after) {
+      for (const Frame& last : before) {
+        if (first.function != last.function || first.place.file != last.place.file) continue;
+        card.lines.file = last.place.file;
+        card.lines.after = first.place.line;
+        card.lines.before = last.place.line;
+        return;
+      }
+    }
+  }
+
+  // A function on the way to a call, and where it calls the next one.
+  struct Frame {
+    std::string function;
+    Place place;
+  };
+  std::string function_at(const CallSiteDef& site, std::size_t around) const {
+    if (!is_absent(site.left)) return report_.region_name(site.left);
+    return around == expert::kNone ? std::string()
+                                   : report_.region_name(report_.call_paths()[around].region);
+  }
+  // Innermost first, as far as call sites tell, and regions around the call that have one.
+  std::vector<Frame> frames_of(expert::CallPathIndex call) const {
+    std::vector<Frame> frames;
+    const Definitions& definitions = report_.definitions();
+    // `around`: the region that is open there, in the tree.
+    const auto add = [&](CallSiteId id, std::size_t around) {
+      for (const CallSiteDef* site = definitions.call_sites.find(id); site != nullptr;
+           site = definitions.call_sites.find(id)) {
+        Frame frame{function_at(*site, around), place_of(id)};
+        const bool known =
+            !frames.empty() && !frame.function.empty() && frames.back().function == frame.function;
+        if (!known && frame.place.line != 0) frames.push_back(std::move(frame));
+        if (is_absent(site->caller) || frames.size() > kMostSiteCallers) break;
+        id = site->caller;
+        around = expert::kNone;
+      }
+    };
+    const std::vector<expert::CallPathNode>& paths = report_.call_paths();
+    std::size_t path = call == expert::kNoCallPath ? expert::kNone : report_.path_at(call);
+    if (path == expert::kNone) return frames;
+    if (const std::size_t library = report_.library_call(path); library != expert::kNone) {
+      path = library;
+    }
+    for (; path != expert::kNone; path = paths[path].parent) {
+      if (!paths[path].named) add(paths[path].site, paths[path].parent);
+    }
+    return frames;
   }
 
   // Three at most, of those with a tenth of the largest.
