@@ -521,7 +521,7 @@ class Maker {
   static bool is_message(MetricIndex metric) { return metric == metric_index<LateSender>(); }
   static bool is_progress(MetricIndex metric) {
     return metric != kNoMetric &&
-           all_metrics()[metric].name.find("waitforprogress") != std::string_view::npos;
+           all_metrics()[metric].name.find("wait_for_progress") != std::string_view::npos;
   }
 
   std::string advice_of(const CauseGroup& g) {

@@ -1,5 +1,5 @@
 // The verdict and the groups of root causes as JSON: the keys `verdict` and `bar`, `groups`,
-// `groups_left_out` and `not_attributed`.
+// `groups_left_out` and `not_attributed`, `what_if`.
 //
 // Nothing fails; not thread-safe for one Json.
 #pragma once
@@ -13,5 +13,6 @@ namespace kojak::expert {
 void add_verdict(html::Json& json, const Report& report);
 // Nothing if the analysis was not asked for causes.
 void add_groups(html::Json& json, const Report& report);
+void add_what_if(html::Json& json, const Report& report);
 
 }  // namespace kojak::expert

@@ -475,6 +475,7 @@ Status write_json(const Report& report, const JsonInput& input, const std::strin
   json.end_object();
   add_verdict(json, report);
   add_groups(json, report);
+  add_what_if(json, report);
   add_root_causes(json, report);
   add_metrics(json, report);
   add_call_paths(json, report);

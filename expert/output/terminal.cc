@@ -381,17 +381,12 @@ void print_efficiency(std::ostream& out, const Report& report, const SummaryStyl
   const std::optional<Efficiency> e = efficiency_of(report);
   if (!e) return;
   out << '\n' << Paint(style.colours).bold("Efficiency") << '\n';
-  const auto line = [&](double value, const char* name) {
-    const std::string text = name;
-    const auto deeper = static_cast<unsigned>(text.find_first_not_of(' '));
-    out << right(percent(value, 1), 12) << wrapped(text, style.width, 14 + deeper).substr(12);
-  };
-  line(e->parallel(), "parallel efficiency: time spent computing, of the time of all processes");
-  line(e->load_balance, "  load balance: mean computing time of a process, of the longest");
-  line(e->communication(),
-       "  communication: computing time of the busiest process, of the run time");
-  line(e->serialisation, "    serialisation: what is not lost to dependencies");
-  line(e->transfer, "    transfer: what other time in MPI leaves of it");
+  for (const EfficiencyRow& row : efficiency_rows(*e)) {
+    std::string text(2 * row.depth, ' ');
+    text.append(row.name).append(": ").append(row.words);
+    out << right(percent(row.value, 1), 12)
+        << wrapped(text, style.width, 14 + 2 * row.depth).substr(12);
+  }
 }
 
 void print_last_calls(std::ostream& out, const Report& report, const SummaryStyle& style) {

@@ -9,6 +9,7 @@
 #include "expert/findings/cause_words.h"
 #include "expert/findings/failed_call_words.h"
 #include "expert/findings/last_call_words.h"
+#include "expert/findings/step_words.h"
 #include "expert/findings/wait_words.h"
 #include "expert/patterns/catalogue.h"
 
@@ -89,6 +90,21 @@ ChainSteps steps_of(const expert::Report& analysis, const expert::Chain& chain) 
   return found;
 }
 
+// How the first screen tells the chain, step by step.
+void add_step_words(const expert::Report& analysis, const VerdictPart& verdict,
+                    std::vector<ChainSteps>& chains) {
+  if (verdict.chain_said.empty()) return;
+  const std::size_t group = verdict.group.value_or(0);
+  const expert::RootCauses& causes = *analysis.root_causes();
+  const std::vector<expert::StepWords> words = expert::step_words(
+      analysis, causes.causes[verdict.groups[group].cause].chain, causes.groups.listed[group]);
+  std::vector<Step>& steps = chains[group].steps;
+  for (std::size_t i = 0; i < steps.size(); ++i) {  // the first ones may be left out
+    steps[i].lead = unbroken(words[words.size() - steps.size() + i].lead);
+    steps[i].rest = unbroken(words[words.size() - steps.size() + i].rest);
+  }
+}
+
 bool same(const expert::Instance& a, const expert::Instance& b) {
   return a.metric == b.metric && a.operation.number == b.operation.number;
 }
@@ -139,6 +155,7 @@ void add_instances(const expert::Report& analysis, TracePart& part) {
                               ? steps_of(analysis, causes->causes[card.cause].chain)
                               : ChainSteps());
   }
+  add_step_words(analysis, part.verdict, part.chains);
   if (causes) {
     for (const expert::PathPart& along : causes->path_parts) {
       part.path.push_back({along.location, along.begin, along.end});

@@ -37,6 +37,9 @@ struct Step {
   double begin = 0, end = 0;  // in seconds since the trace's first event
   std::size_t call_node = cube::kNone;
   std::string words;  // "Late Sender, for rank 3", "relax, between ..."
+  // "rank 3 waits 0.21 s" and "in MPI_Win_free() at halo.c:110, until rank 0 comes": of the chain
+  // that stands on the first screen.
+  std::string lead = {}, rest = {};
 };
 // From a wait to its cause.
 struct ChainSteps {

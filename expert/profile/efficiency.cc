@@ -61,4 +61,16 @@ std::optional<Efficiency> efficiency_of(const Report& report) {
   return e;
 }
 
+std::vector<EfficiencyRow> efficiency_rows(const Efficiency& e) {
+  return {
+      {0, "parallel efficiency", "time spent computing, of the time of all processes",
+       e.parallel()},
+      {1, "load balance", "mean computing time of a process, of the longest", e.load_balance},
+      {1, "communication", "computing time of the busiest process, of the run time",
+       e.communication()},
+      {2, "serialisation", "what is not lost to dependencies", e.serialisation},
+      {2, "transfer", "what other time in MPI leaves of it", e.transfer},
+  };
+}
+
 }  // namespace kojak::expert

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "expert/profile/report.h"
@@ -34,5 +35,13 @@ std::vector<double> computing_of(const Report& report);
 
 // None for a trace without time, or whose report leaves out what it takes (--select).
 std::optional<Efficiency> efficiency_of(const Report& report);
+
+// The same as rows of a tree, with what each is of.
+struct EfficiencyRow {
+  unsigned depth;  // below the first one
+  std::string_view name, words;
+  double value;  // 1: nothing is lost
+};
+std::vector<EfficiencyRow> efficiency_rows(const Efficiency& efficiency);
 
 }  // namespace kojak::expert

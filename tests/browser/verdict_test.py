@@ -5,11 +5,12 @@ Usage: verdict_test.py BINARY_DIR REFERENCE_DIR [unittest arguments]
 Needs Chromium. The trace is that of program_test.py: rank 2 comes 0.5 s late to two fences, for which three wait, and rank 3
 0.25 s with a message.
 """
+import pathlib
 from collections import Counter
 
-from access_test import NAMES
+from access_test import NAMES, printed
 from pages import FRAME, main
-from program_test import Recorded, program
+from program_test import Recorded, Recording, program
 
 SEEN = """(() => { const b = document.querySelector('%s').getBoundingClientRect(); return [b.top, b.bottom, b.height]; })()"""
 
@@ -57,7 +58,7 @@ class Verdict(Recorded):
 
     def test_a_further_group_has_two_lines_and_opens_by_enter(self):
         page = self.open(self.html)
-        self.assertEqual(page.count("details.closed"), page.count(".no:not(.part)") - 1)
+        self.assertEqual(page.count("details.closed"), page.count(".no:not(.part):not(.steps .no)") - 1)
         self.assertGreater(page.count("details.closed"), 0)
         self.assertLess(page.place("details.closed")[3], 90)
         page.evaluate("document.querySelector('details.closed summary').focus()")
@@ -91,6 +92,44 @@ class Verdict(Recorded):
             for a, b in zip(found, wanted):
                 self.assertAlmostEqual(a, b, 2)
 
+    def test_the_way_from_a_victim_to_the_culprit(self):
+        """Three wait for rank 2 from 0.7 to 1.2 s at a fence; it left the one before at 0.55 s and made a put."""
+        page = self.page = self.open(self.html, width=1400, height=1000)
+        words = [" ".join(text.replace("\u00a0", " ").split()) for text in page.texts(".steps li > div")]
+        self.assertEqual(len(words), 2, words)
+        self.assertRegex(words[0], r"^1 rank \d waits 0\.50 s ?in MPI_Win_fence\(\) at halo\.c:130, until rank 2 comes$")
+        self.assertRegex(words[1], r"^2 rank 2 is outside of MPI for 0\.58 s")
+        self.assertEqual(page.count(".steps .culprit"), 1)
+        self.assertEqual(page.texts(".steps li:first-child .at code"), ["code of line 130;"])
+        page.key("c")
+        page.key("c")
+        self.assertEqual(page.text(".steps [aria-current]").split()[0], "2")
+        page.evaluate(FRAME)
+        self.assertEqual(page.count(".chosen-step"), 1)
+        self.timeline()
+        self.assertEqual(page.text(".chain .buttons .dim"), "2 of 2")
+        page.click("#tab-verdict")
+        page.click(".steps li:first-child button")
+        page.until("document.documentElement.dataset.view === 'timeline'")
+        self.assertEqual(page.text(".chain .buttons .dim"), "1 of 2")
+
+    def test_efficiency_is_a_product(self):
+        page = self.open(self.html)
+        shares = [float(text.replace("\u00a0%", "").strip("<>")) / 100 for text in page.texts(".efficiency td b")]
+        self.assertEqual(len(shares), 5)
+        self.assertAlmostEqual(shares[0], shares[1] * shares[2], delta=0.015)
+        self.assertAlmostEqual(shares[2], shares[3] * shares[4], delta=0.015)
+
+    def test_the_timeline_is_printed_behind_the_verdict(self):
+        page = self.open(self.html)
+        alone = len(printed(page))
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        self.assertTrue(page.evaluate("document.querySelector('.timeline-canvas').checkVisibility()"))
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        self.assertFalse(page.evaluate("document.querySelector('.timeline-canvas').checkVisibility()"))
+        page.click("#tab-timeline")
+        self.assertEqual(len(printed(page)), alone)
+
     def test_a_click_opens_the_timeline_there(self):
         page = self.page = self.open(self.html)
         page.evaluate(FRAME)
@@ -112,6 +151,27 @@ class Verdict(Recorded):
         self.assertIn("What to try", page.text(".finding .advice"))
         page.click(".victim button")
         self.assertFalse(page.evaluate("document.querySelector('.finding').checkVisibility()"))
+
+
+class TwoFunctions(Recorded):
+    """A delay between a call in swap() and one in push(), which step() calls in its lines 10 and 14."""
+
+    def test_the_excerpt_is_of_the_caller_of_both(self):
+        folder = pathlib.Path(self.folder.name)
+        (folder / "steps.c").write_text("".join(f"  step {i};\n" for i in range(1, 31)))
+        r = Recording()
+        for rank in range(2):
+            late = 1.5 * rank
+            r.enter(rank, 0, "step")
+            for begin, end, function, line in ((0.5, 1, "swap", 10), (1.2 + late, 3, "push", 14)):
+                r.enter(rank, begin, function, f"{folder}/steps.c:{line}")
+                r.enter(rank, begin, "MPI_Barrier", f"{folder}/{function}.c:3")
+                r.add(end, f"MPI_COLLEXIT lid={rank} @")
+                r.exit(rank, end)
+            r.exit(rank, 4)
+        page = self.open(self.record("two", r.text(""), "--causes")[2])
+        self.assertEqual(page.texts("#group-1 .excerpt .line em"), ["after this", "", "", "", "before this"])
+        self.assertEqual(page.texts("#group-1 .excerpt .line code"), [f"step {i};" for i in range(10, 15)])
 
 
 if __name__ == "__main__":

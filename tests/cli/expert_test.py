@@ -246,6 +246,15 @@ class Extras(CommandTest):
             partners = [p for p in result["partners"] if p["metric"] == name]
             self.assertAlmostEqual(sum(w["seconds"] for p in partners for w in p["waited_for"]),
                                    totals[name], 9)
+        # What if: each group alone, and the first of them together, which gains no less than one of them.
+        gains = {c["case"]: c["gain"] for c in result["what_if"]}
+        self.assertEqual(len({round(c["run"] + c["gain"], 9) for c in result["what_if"]}), 1)
+        self.assertLessEqual(0, min(c["run"] for c in result["what_if"]))
+        for at, group in enumerate(result["groups"], 1):
+            self.assertAlmostEqual(gains[str(at)], group["gain"], 9)
+            if at > 1:
+                self.assertAlmostEqual(gains[f"1-{at}"], group["cumulated"], 9)
+                self.assertGreaterEqual(gains[f"1-{at}"] + 1e-9, gains[str(at)])
 
     def test_csv_has_the_values_of_the_report(self):
         self.assertEqual(self.run_command("expert", "-q", "-o", "a.cube", "--csv", "a.csv", TRACE).status, 0)

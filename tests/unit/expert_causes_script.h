@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "expert/findings/cause_words.h"
+#include "expert/findings/group_words.h"
+#include "expert/findings/step_words.h"
 #include "expert/findings/trace_findings.h"
 #include "expert/findings/verdict.h"
 #include "expert/output/terminal.h"
@@ -104,6 +106,7 @@ class CauseScript {
     std::size_t worst = 0;  // instances of the report, and the worst of places
     std::vector<std::string> findings;
     std::vector<std::string> asked;  // the chains of the longest waits of the worst instances
+    std::vector<std::string> steps;  // of the chain of the first group's largest cause
     // What a process's computing cost the others; all of it.
     double computing(LocationIndex location) const {
       return of(location, Stretch::Kind::kComputing);
@@ -167,6 +170,12 @@ class CauseScript {
     found.instances = instances.str();
     found.verdict = text_of(verdict_of(report));
     found.bar = bar_of(report);
+    if (const CauseGroups& groups = report.root_causes()->groups; !groups.listed.empty()) {
+      const RootCause* const most = most_costly(report, groups.listed.front());
+      for (const StepWords& step : step_words(report, most->chain, groups.listed.front())) {
+        found.steps.push_back(step.lead + ' ' + step.rest);
+      }
+    }
     for (const unsigned width : {46u, 60u, 80u, 120u, 200u}) {
       std::ostringstream lines;
       print_verdict(lines, report, {.width = width},

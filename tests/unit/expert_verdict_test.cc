@@ -114,6 +114,11 @@ TEST(VerdictWords, AChain) {
       << found.verdict;
   EXPECT_NE(found.lines.at(80).find("; 1, 2 and 3 wait in turn"), std::string::npos)
       << found.lines.at(80);
+  EXPECT_EQ(found.steps, (std::vector<std::string>{
+                             "rank 3 waits 2.0 s in MPI_Recv(), until rank 2 sends",
+                             "rank 2 waits 2.0 s in MPI_Recv(), until rank 1 sends",
+                             "rank 1 waits 2.0 s in MPI_Recv(), until rank 0 sends",
+                             "rank 0 is outside of MPI for 2.4 s in alpha(), before MPI_Send()"}));
   expect_fits(found);
 }
 

@@ -18,9 +18,10 @@ std::vector<std::string> lines_in(const std::string& text) {
 }
 
 // "2 call after this;3 inside;0 round the loop"
-std::string rows(const std::string& text, const ExcerptLines& wanted, bool fortran = false) {
+std::string rows(const std::string& text, const ExcerptLines& wanted,
+                 Blocks blocks = Blocks::kBraces) {
   std::string said;
-  for (const ExcerptRow& row : excerpt_of(lines_in(text), wanted, fortran)) {
+  for (const ExcerptRow& row : excerpt_of(lines_in(text), wanted, blocks)) {
     said += (said.empty() ? "" : ";") + std::to_string(row.line);
     if (!row.mark.empty()) said += ' ' + row.mark;
     if (!row.note.empty()) said += ' ' + row.note;
@@ -97,7 +98,7 @@ TEST(HtmlExcerpt, FortranLoops) {
   END DO outer
 end subroutine
 )";
-  EXPECT_EQ(rows(text, between(7, 3), true),
+  EXPECT_EQ(rows(text, between(7, 3), Blocks::kFortran),
             "7 call after this;8 inside;0 round the loop;2 inside;3 call before this");
 }
 
@@ -117,7 +118,7 @@ TEST(HtmlExcerpt, OfALongFunctionWhatIsAroundTheHotLines) {
   ExcerptLines lines;
   lines.begin = 1;
   lines.hot = {{10, "60 %"}, {40, "40 %"}};
-  const std::vector<ExcerptRow> found = excerpt_of(lines_in(text + "}\n"), lines, false);
+  const std::vector<ExcerptRow> found = excerpt_of(lines_in(text + "}\n"), lines, Blocks::kBraces);
   ASSERT_EQ(found.size(), 21u);  // ten around each, and a gap
   EXPECT_EQ(found.front().line, 5);
   EXPECT_EQ(found[5].note, "60 %");
@@ -128,6 +129,46 @@ TEST(HtmlExcerpt, OfALongFunctionWhatIsAroundTheHotLines) {
 TEST(HtmlExcerpt, NothingBeyondTheFile) {
   EXPECT_EQ(rows("a\nb\n", between(0, 2)), "1;2 call");
   EXPECT_EQ(rows("", between(3, 9)), "");
+}
+
+const char* const kPython = R"py(def relax(n,
+          s):
+    """Text of
+for nobody:
+    """
+    total = {"a": ")",
+             "b": 2}
+
+    for i in range(n):  # while
+        if total:
+            total[i] = \
+                s
+    # a comment
+
+    return total
+
+def main():
+    while True:
+        comm.Barrier()
+        relax(1, 2)
+        comm.Send(x)
+        done()
+    comm.Free()
+)py";
+
+TEST(HtmlExcerpt, PythonByIndentation) {
+  // From Send in line 21 to Barrier in line 19 of the next turn.
+  EXPECT_EQ(rows(kPython, between(21, 19), Blocks::kPython),
+            "21 call after this;22 inside;0 round the loop;18 inside;19 call before this");
+  EXPECT_EQ(rows(kPython, between(19, 21), Blocks::kPython),
+            "19 call after this;20 inside;21 call before this");
+  // relax() from its first line to its last.
+  ExcerptLines lines;
+  lines.begin = 1;
+  lines.hot = {{11, "90 %"}};
+  EXPECT_EQ(rows(kPython, lines, Blocks::kPython),
+            "1 inside;2 inside;3 inside;4 inside;5 inside;6 inside;7 inside;8 inside;9 inside;"
+            "10 inside;11 hot 90 %;12 inside;13 inside;14 inside;15 inside");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr kojak::cli::ToolInfo kInfo{
     "  kojak info a.cube         says what a report holds: metrics, calls, system\n"
     "  kojak stat a.cube         lists the largest values of a report\n"
     "  kojak diff old new        compares reports, a series of more than two\n"
-    "Each has --help and a manual page, kojak-info and so on (run and config: kojak).\n"
+    "Each has --help and a manual page: kojak-run, kojak-info and so on.\n"
     "The steps of kojak run by themselves: elg_merge, expert. To look into traces: elg_print,\n"
     "elg_stat, elg_filter.",
     "kojak run -- mpirun -n 4 ./prog",

@@ -134,12 +134,116 @@ std::vector<Block> fortran_blocks(const std::vector<std::string>& text) {
   return blocks;
 }
 
+// A statement that ends with a colon begins a block, which ends before the next statement that
+// stands no further in.
+class Indentation {
+ public:
+  std::vector<Block> find(const std::vector<std::string>& text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      line_ = static_cast<long>(i) + 1;
+      const bool inside = triple_ != 0 || parentheses_ > 0 || continued_;
+      if (!inside) begin(text[i]);
+      continued_ = false;
+      read(text[i]);
+      if (triple_ == 0 && parentheses_ == 0 && !continued_) end();
+    }
+    close(0);
+    return std::move(blocks_);
+  }
+
+ private:
+  struct Open {
+    std::size_t indent;
+    Block block;
+  };
+
+  void begin(const std::string& line) {
+    statement_.clear();
+    head_ = line_;
+    indent_ = 0;
+    for (const char c : line) {
+      if (c != ' ' && c != '\t') break;
+      indent_ = c == '\t' ? indent_ / 8 * 8 + 8 : indent_ + 1;
+    }
+  }
+  void read(const std::string& line) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const char c = line[i];
+      const bool three = i + 2 < line.size() && line[i + 1] == c && line[i + 2] == c;
+      if (triple_ != 0) {
+        if (c == '\\') {
+          ++i;
+        } else if (c == triple_ && three) {
+          triple_ = 0;
+          i += 2;
+        }
+      } else if (c == '#') {
+        return;
+      } else if ((c == '"' || c == '\'') && three) {
+        triple_ = c;
+        statement_ += 's';
+        i += 2;
+      } else if (c == '"' || c == '\'') {
+        for (++i; i < line.size() && line[i] != c; ++i) i += line[i] == '\\';
+        statement_ += 's';
+      } else if (c == '\\' && i + 1 == line.size()) {
+        continued_ = true;
+      } else {
+        if (c == '(' || c == '[' || c == '{') ++parentheses_;
+        if (c == ')' || c == ']' || c == '}') parentheses_ = std::max(parentheses_ - 1, 0);
+        if (std::isspace(static_cast<unsigned char>(c)) == 0) statement_ += c;
+      }
+    }
+  }
+  void end() {
+    if (statement_.empty()) return;
+    close(indent_ + 1);
+    last_ = line_;
+    if (statement_.back() != ':') return;
+    const bool loop = starts_loop();
+    open_.push_back({indent_, {head_, head_, line_, loop}});
+  }
+  bool starts_loop() const {
+    const std::string_view words = statement_;
+    return words.starts_with("for") || words.starts_with("while") || words.starts_with("asyncfor");
+  }
+  // Those that stand so far in.
+  void close(std::size_t indent) {
+    while (!open_.empty() && open_.back().indent + 1 >= indent) {
+      open_.back().block.close = std::max(open_.back().block.close, last_);
+      blocks_.push_back(open_.back().block);
+      open_.pop_back();
+    }
+  }
+
+  std::vector<Block> blocks_;
+  std::vector<Open> open_;
+  std::string statement_;  // without blanks
+  std::size_t indent_ = 0;
+  long line_ = 0, head_ = 0, last_ = 0;
+  int parentheses_ = 0;
+  char triple_ = 0;
+  bool continued_ = false;
+};
+
+std::vector<Block> find_blocks(const std::vector<std::string>& text, Blocks written) {
+  switch (written) {
+    case Blocks::kFortran:
+      return fortran_blocks(text);
+    case Blocks::kPython:
+      return Indentation().find(text);
+    default:
+      return Braces().find(text);
+  }
+}
+
 class Maker {
  public:
-  Maker(const std::vector<std::string>& text, const ExcerptLines& lines, bool fortran)
-      : lines_(lines), last_(static_cast<long>(text.size())), fortran_(fortran) {
-    blocks_ = fortran ? fortran_blocks(text) : Braces().find(text);
-  }
+  Maker(const std::vector<std::string>& text, const ExcerptLines& lines, Blocks written)
+      : lines_(lines),
+        blocks_(find_blocks(text, written)),
+        last_(static_cast<long>(text.size())),
+        fortran_(written == Blocks::kFortran) {}
 
   std::vector<ExcerptRow> make() {
     if (!lines_.hot.empty()) {
@@ -246,8 +350,8 @@ class Maker {
 }  // namespace
 
 std::vector<ExcerptRow> excerpt_of(const std::vector<std::string>& text, const ExcerptLines& lines,
-                                   bool fortran) {
-  return Maker(text, lines, fortran).make();
+                                   Blocks blocks) {
+  return Maker(text, lines, blocks).make();
 }
 
 }  // namespace kojak::html

@@ -1,11 +1,12 @@
 // Which lines of a file a card shows, and what each of them is: the function that computes, or what
 // lies between two calls, also from the end of a loop to its begin.
 //
-// Blocks are found by counting braces (C, C++) and do ... end do (Fortran), outside of comments and
-// strings; where none is found only what is known is shown. Pure functions; nothing fails; any
-// thread.
+// Blocks are found by counting braces (C, C++), by do ... end do (Fortran) and by indentation
+// (Python), outside of comments and strings; where none is found only what is known is shown. Pure
+// functions; nothing fails; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,11 @@ struct ExcerptRow {
 
 inline constexpr long kLongestExcerpt = 25;
 
-// `text`: all lines of the file; `fortran`: how its blocks are written.
+// How the blocks of a file are written.
+enum class Blocks : std::uint8_t { kBraces, kFortran, kPython };
+
+// `text`: all lines of the file.
 std::vector<ExcerptRow> excerpt_of(const std::vector<std::string>& text, const ExcerptLines& lines,
-                                   bool fortran);
+                                   Blocks blocks);
 
 }  // namespace kojak::html

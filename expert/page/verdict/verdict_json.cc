@@ -13,9 +13,11 @@ long json_position(std::size_t index) {
   return index == cube::kNone ? -1 : static_cast<long>(index);
 }
 
-bool is_fortran(const fs::path& path) {
+Blocks blocks_of(const fs::path& path) {
   const std::string ending = path.extension().string();
-  return ending.size() > 1 && (ending[1] == 'f' || ending[1] == 'F');
+  if (ending == ".py" || ending == ".pyx") return Blocks::kPython;
+  const bool fortran = ending.size() > 1 && (ending[1] == 'f' || ending[1] == 'F');
+  return fortran ? Blocks::kFortran : Blocks::kBraces;
 }
 
 std::vector<std::string> lines_of(const fs::path& path) {
@@ -83,7 +85,9 @@ void add_chain(Json& json, const ChainSteps& chain) {
   for (const Step& step : chain.steps) {
     json.begin_object().member("row", step.row).member("begin", step.begin);
     json.member("end", step.end).member("call", json_position(step.call_node));
-    json.member("words", step.words).end_object();
+    json.member("words", step.words);
+    if (!step.lead.empty()) json.member("lead", step.lead).member("rest", step.rest);
+    json.end_object();
   }
   json.end_array();
   if (chain.left_out > 0) json.member("leftOut", chain.left_out);
@@ -101,7 +105,7 @@ std::vector<GroupSource> read_excerpts(
     found[g].file = number(lines.file);
     const auto path = paths.find(found[g].file);
     if (path == paths.end()) continue;
-    found[g].rows = excerpt_of(lines_of(path->second), lines, is_fortran(path->second));
+    found[g].rows = excerpt_of(lines_of(path->second), lines, blocks_of(path->second));
     for (const ExcerptRow& row : found[g].rows) {
       if (row.line > 0) places.push_back({found[g].file, row.line, {}});
     }
@@ -130,8 +134,17 @@ void add_verdict(Json& json, const TracePart& part, const std::vector<GroupSourc
     json.end_object();
   }
   json.end_array().end_object();
+  json.key("efficiency").begin_array();
+  for (const EfficiencyLine& row : verdict.efficiency) {
+    json.begin_object().member("depth", row.depth).member("name", row.name);
+    json.member("words", row.words).member("share", row.share).member("value", row.value);
+    json.end_object();
+  }
+  json.end_array();
   if (!verdict.grouped) return;
-  json.member("groupsSaid", verdict.said).member("waits", part.waits).key("groups").begin_array();
+  json.member("groupsSaid", verdict.said).member("waits", part.waits);
+  if (!verdict.chain_said.empty()) json.member("chainSaid", verdict.chain_said);
+  json.key("groups").begin_array();
   for (std::size_t g = 0; g < verdict.groups.size(); ++g) {
     add_card(json, verdict.groups[g], &part.chains[g], g < source.size() ? &source[g] : nullptr);
   }

@@ -12,6 +12,7 @@
 #include "expert/findings/rules.h"
 #include "expert/findings/verdict.h"
 #include "expert/patterns/catalogue.h"
+#include "expert/profile/efficiency.h"
 
 namespace kojak::html {
 namespace {
@@ -23,18 +24,6 @@ using expert::Report;
 using expert::Sentence;
 
 constexpr std::size_t kColumns = 64;
-
-// Numbers stay with their units.
-std::string unbroken(std::string text) {
-  for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos; ++at) {
-    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') continue;
-    const std::size_t end = text.find_first_of(" .,;)", at + 1);
-    const std::string_view word = std::string_view(text).substr(at + 1, end - at - 1);
-    if (!expert::is_unit(word)) continue;
-    text.replace(at, 1, "\u00a0");
-  }
-  return text;
-}
 
 // The sentence cut where these stand in it, one after the other; what is not there is left out.
 std::vector<SaidPiece> marked(const std::string& text, const std::vector<SaidPiece>& marks) {
@@ -105,12 +94,12 @@ void add_bar(const Report& report, VerdictPart& part) {
                         unbroken(expert::short_time(bar.seconds(which))), bar.seconds(which)});
   }
   const bool shmem = expert::library_of(report) == "SHMEM";
-  part.bar_of = unbroken("of " + expert::short_time(bar.whole())) + ": " +
-                counted(report.processes(), "process", "processes") +
-                (report.threads() > report.processes()
-                     ? ", " + counted(report.threads(), "thread", "threads")
-                     : "") +
-                (shmem ? ", shmem_init to shmem_finalize" : ", MPI_Init to MPI_Finalize");
+  part.bar_of =
+      unbroken("of " + expert::short_time(bar.whole())) + ": " +
+      counted(report.processes(), "process", "processes") +
+      (report.threads() > report.processes() ? ", " + counted(report.threads(), "thread", "threads")
+                                             : "") +
+      (shmem ? ", shmem_init to shmem_finalize" : ", MPI_Init to MPI_Finalize");
 }
 
 class Cards {
@@ -218,11 +207,60 @@ class Cards {
       card.lines.before = call.line;
       return;
     }
-    Place after = of_call(group.stretch.before), before = of_call(group.stretch.after);
-    if (before.file.empty()) std::swap(before, after);
-    card.lines.file = before.file;
-    card.lines.before = before.line;
-    if (after.file == before.file) card.lines.after = after.line;
+    std::vector<Frame> after = frames_of(group.stretch.before);
+    std::vector<Frame> before = frames_of(group.stretch.after);
+    if (before.empty()) std::swap(before, after);
+    if (before.empty()) return;
+    card.lines.file = before.front().place.file;
+    card.lines.before = before.front().place.line;
+    for (const Frame& first : after) {
+      for (const Frame& last : before) {
+        if (first.function != last.function || first.place.file != last.place.file) continue;
+        card.lines.file = last.place.file;
+        card.lines.after = first.place.line;
+        card.lines.before = last.place.line;
+        return;
+      }
+    }
+  }
+
+  // A function on the way to a call, and where it calls the next one.
+  struct Frame {
+    std::string function;
+    Place place;
+  };
+  std::string function_at(const CallSiteDef& site, std::size_t around) const {
+    if (!is_absent(site.left)) return report_.region_name(site.left);
+    return around == expert::kNone ? std::string()
+                                   : report_.region_name(report_.call_paths()[around].region);
+  }
+  // Innermost first, as far as call sites tell, and regions around the call that have one.
+  std::vector<Frame> frames_of(expert::CallPathIndex call) const {
+    std::vector<Frame> frames;
+    const Definitions& definitions = report_.definitions();
+    // `around`: the region that is open there, in the tree.
+    const auto add = [&](CallSiteId id, std::size_t around) {
+      for (const CallSiteDef* site = definitions.call_sites.find(id); site != nullptr;
+           site = definitions.call_sites.find(id)) {
+        Frame frame{function_at(*site, around), place_of(id)};
+        const bool known =
+            !frames.empty() && !frame.function.empty() && frames.back().function == frame.function;
+        if (!known && frame.place.line != 0) frames.push_back(std::move(frame));
+        if (is_absent(site->caller) || frames.size() > kMostSiteCallers) break;
+        id = site->caller;
+        around = expert::kNone;
+      }
+    };
+    const std::vector<expert::CallPathNode>& paths = report_.call_paths();
+    std::size_t path = call == expert::kNoCallPath ? expert::kNone : report_.path_at(call);
+    if (path == expert::kNone) return frames;
+    if (const std::size_t library = report_.library_call(path); library != expert::kNone) {
+      path = library;
+    }
+    for (; path != expert::kNone; path = paths[path].parent) {
+      if (!paths[path].named) add(paths[path].site, paths[path].parent);
+    }
+    return frames;
   }
 
   // Three at most, of those with a tenth of the largest.
@@ -300,6 +338,17 @@ class Cards {
 
 }  // namespace
 
+std::string unbroken(std::string text) {
+  for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos; ++at) {
+    if (at == 0 || text[at - 1] < '0' || text[at - 1] > '9') continue;
+    const std::size_t end = text.find_first_of(" .,;)", at + 1);
+    const std::string_view word = std::string_view(text).substr(at + 1, end - at - 1);
+    if (!expert::is_unit(word)) continue;
+    text.replace(at, 1, "\u00a0");
+  }
+  return text;
+}
+
 VerdictPart verdict_part(const Report& analysis) {
   VerdictPart part;
   const expert::Verdict verdict = expert::verdict_of(analysis);
@@ -309,6 +358,12 @@ VerdictPart verdict_part(const Report& analysis) {
   part.group = verdict.group;
   part.run_seconds = expert::run_seconds(analysis);
   add_bar(analysis, part);
+  if (const auto efficiency = expert::efficiency_of(analysis)) {
+    for (const expert::EfficiencyRow& row : expert::efficiency_rows(*efficiency)) {
+      part.efficiency.push_back({row.depth, std::string(row.name), std::string(row.words),
+                                 unbroken(expert::short_share(row.value, 1)), row.value});
+    }
+  }
   if (!analysis.root_causes()) return part;
   part.grouped = true;
   const expert::CauseGroups& groups = analysis.root_causes()->groups;
@@ -316,7 +371,18 @@ VerdictPart verdict_part(const Report& analysis) {
   for (std::size_t g = 0; g < groups.listed.size(); ++g) {
     part.groups.push_back(cards.card(groups.listed[g], std::to_string(g + 1)));
   }
-  if (!part.groups.empty()) part.said = unbroken(expert::groups_said(groups));
+  if (part.groups.empty()) return part;
+  part.said = unbroken(expert::groups_said(groups));
+  const std::size_t told = part.group.value_or(0);
+  const std::uint32_t most = part.groups[told].cause;
+  const bool chain = most < analysis.root_causes()->causes.size() &&
+                     groups.listed[told].deadlock == expert::kNoDeadlock &&
+                     !analysis.root_causes()->causes[most].chain.links.empty();
+  if (chain) {
+    part.chain_said = unbroken("The chain behind " +
+                               expert::short_time(analysis.root_causes()->causes[most].seconds) +
+                               " of group " + part.groups[told].number + ".");
+  }
   return part;
 }
 

@@ -64,6 +64,12 @@ struct GroupCard {
   std::vector<GroupCard> parts;
 };
 
+struct EfficiencyLine {
+  unsigned depth = 0;
+  std::string name, words, share;
+  double value = 0;
+};
+
 struct VerdictPart {
   std::vector<SaidSentence> sentences;  // none: there is no verdict
   std::optional<std::size_t> group;     // that is spoken of
@@ -71,10 +77,14 @@ struct VerdictPart {
   std::string bar_of;    // "of 8.5 s: 4 processes, MPI_Init to MPI_Finalize"
   bool grouped = false;  // root causes are known
   std::vector<GroupCard> groups;
-  std::string said;  // how much of the waiting they are, and what is left
+  std::string said;        // how much of the waiting they are, and what is left
+  std::string chain_said;  // of how much of the waiting the chain of the group spoken of tells
+  std::vector<EfficiencyLine> efficiency;  // none: not known
   double run_seconds = 0;
 };
 
 VerdictPart verdict_part(const expert::Report& analysis);
+// Numbers stay with their units.
+std::string unbroken(std::string text);
 
 }  // namespace kojak::html

@@ -275,8 +275,7 @@ export class Data {
   }
   // The lines around some of a file, three more on each side as far as the page has them; null if it does not have all
   // that lie between.
-  sourceAround(file: number, at: number[]): { first: number; lines: string[]; changed: boolean } | null {
-    const around = 3;
+  sourceAround(file: number, at: number[], around = 3): { first: number; lines: string[]; changed: boolean } | null {
     const least = Math.min(...at);
     const most = Math.max(...at);
     const part = this.info.source?.find(

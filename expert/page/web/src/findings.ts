@@ -4,14 +4,16 @@ import type { Data } from "./data";
 import { h } from "./dom";
 import { duration, grouped, percent, plural, shortened } from "./format";
 import { sourceOfCall } from "./source";
+import { type StepJumps, Steps } from "./steps";
 import type { Bottleneck, Consumer, FailedCalls, Instance, LastCall, Step } from "./types";
-import { groupCards, verdictCard } from "./verdict";
+import { efficiency, groupCards, verdictCard } from "./verdict";
 
 export interface Jumps {
   trees(metric: number, call: number): void;
   // Absent without a timeline.
   timeline?: (instance: Instance) => void;
   chain?: (chain: Step[], leftOut: number, at: number) => void;
+  step?: (chain: Step[], leftOut: number, at: number) => void;
 }
 
 const shareNames: Record<string, string> = {
@@ -29,6 +31,7 @@ export class Findings {
   // Of the run, filled when the trace has been read.
   readonly timeline = h("div", { class: "small-timeline", hidden: true });
   private readonly explained = new Set<number>();
+  private readonly steps: Steps;
 
   constructor(
     private readonly data: Data,
@@ -36,6 +39,7 @@ export class Findings {
   ) {
     const overview = data.info.overview!;
     const { bottlenecks } = overview;
+    this.steps = new Steps(data, jumps.chain === undefined ? undefined : (jumps as StepJumps));
     const list = h("ol", { class: "findings" });
     const show = (from: number, to: number) =>
       bottlenecks.slice(from, to).forEach((b, i) => list.append(this.card(b, from + i)));
@@ -71,7 +75,17 @@ export class Findings {
   }
 
   private verdict(): (HTMLElement | null)[] {
-    return [verdictCard(this.data, this.timeline), this.lastCalls(), ...groupCards(this.data, this.jumps)];
+    return [
+      verdictCard(this.data, this.timeline),
+      this.lastCalls(),
+      ...groupCards(this.data, this.jumps),
+      this.steps.element,
+      efficiency(this.data),
+    ];
+  }
+
+  key(event: KeyboardEvent): boolean {
+    return this.steps.key(event);
   }
 
   // Who waits where: a row each, which opens.

@@ -12,7 +12,7 @@ const keys: [string, string][] = [
   ["+  \u2212  \u2190 \u2192  0", "on the timeline: zoom, move, show all"],
   ["]  [", "on the timeline: higher, lower rows; all processes at once become a heat map of waiting"],
   ["n  N", "on the timeline: next, previous instance"],
-  ["c  C", "on the timeline: next, previous step on the way to the cause"],
+  ["c  C", "verdict, timeline: next, previous step on the way to the cause"],
   ["s  S", "on the timeline: save what is seen as a picture, as a drawing (SVG)"],
   ["Shift \u2190 \u2192 \u2191 \u2193", "on the timeline: choose a call; Enter zooms to it"],
   ["\u2190 \u2192 \u2191 \u2193", "in matrix and topology: from cell to cell"],

@@ -35,7 +35,9 @@ class Page {
   private matrix: Matrix | undefined;
   private wantedInstance: Instance | undefined;
   private wantedChain: [steps: Step[], leftOut: number, at: number] | undefined;
+  private chosenStep: [steps: Step[], leftOut: number, at: number] | undefined; // to be seen on the timeline
   private smallTimeline: HTMLElement | undefined; // its place
+  private atAGlance: SmallTimeline | undefined;
   private ready = false;
   private wantedPlace: URLSearchParams | undefined; // on the timeline, until the trace has been read
   private addressTimer = 0;
@@ -82,12 +84,17 @@ class Page {
           trees: (m, c) => this.jumpToTrees(m, c),
           timeline: info.trace ? (i) => this.jumpToInstance(i) : undefined,
           chain: info.trace ? (c, l, at) => this.jumpToChain(c, l, at) : undefined,
+          step: (c, l, at) => {
+            this.chosenStep = [c, l, at];
+            this.atAGlance?.mark(c[at]);
+          },
         });
     if (first instanceof Findings) this.smallTimeline = first.timeline;
     this.add({
       id: info.verdict ? "verdict" : "findings",
       title: data.difference ? "Changes" : info.verdict ? "Verdict" : "Findings",
       element: first.element,
+      key: (e) => first instanceof Findings && first.key(e),
     });
     if (info.trace !== undefined) {
       // Their content comes with the trace, which stands at the end of the file.
@@ -95,7 +102,10 @@ class Page {
         id: "timeline",
         title: "Timeline",
         element: h("p", { class: "waiting" }, "Reading the trace\u2026"),
-        show: () => this.timeline?.show(),
+        show: () => {
+          this.timeline?.show();
+          if (this.chosenStep !== undefined && this.timeline !== undefined) this.jumpToChain(...this.chosenStep);
+        },
         focus: () => this.timeline?.focus(),
         key: (e) => this.timeline?.key(e) ?? false,
       });
@@ -122,6 +132,7 @@ class Page {
     const printing = (on: boolean) => () => {
       if (on) document.documentElement.dataset.printing = "";
       else delete document.documentElement.dataset.printing;
+      this.printTimeline(on);
       dispatchEvent(new Event("kojak-theme"));
     };
     addEventListener("beforeprint", printing(true));
@@ -137,6 +148,14 @@ class Page {
     document.documentElement.dataset.state = "complete";
   }
 
+  // Of a run with a trace the verdict is printed, then the timeline as it was seen last.
+  private printTimeline(on: boolean): void {
+    const both = this.timeline !== undefined && (this.current === "verdict" || this.current === "timeline");
+    for (const v of this.views)
+      must<HTMLElement>(document, `#view-${v.id}`).hidden =
+        v.id !== this.current && !(on && both && (v.id === "verdict" || v.id === "timeline"));
+  }
+
   private async readTrace(info: TraceInfo): Promise<void> {
     const trace = await TraceData.read(info);
     const timeline = new Timeline(this.data, trace, (call) => {
@@ -147,7 +166,7 @@ class Page {
     must<HTMLElement>(document, "#view-timeline").replaceChildren(timeline.element);
     must<HTMLElement>(document, "#view-bytes").replaceChildren(matrix.element);
     if (this.smallTimeline !== undefined)
-      new SmallTimeline(this.data, trace, this.smallTimeline, (from, to) => {
+      this.atAGlance = new SmallTimeline(this.data, trace, this.smallTimeline, (from, to) => {
         location.hash = `view=timeline&zoom=${Math.round(from)}-${Math.round(to)}`;
       });
     this.matrix = matrix;
@@ -220,6 +239,7 @@ class Page {
   }
 
   private jumpToInstance(instance: Instance): void {
+    this.chosenStep = undefined;
     this.show("timeline");
     this.wantedInstance = instance;
     this.wantedChain = undefined;
@@ -227,7 +247,8 @@ class Page {
   }
 
   private jumpToChain(steps: Step[], leftOut: number, at: number): void {
-    this.show("timeline");
+    this.chosenStep = undefined;
+    if (this.current !== "timeline") this.show("timeline");
     this.wantedChain = [steps, leftOut, at];
     this.wantedInstance = undefined;
     this.timeline?.showChain(steps, leftOut, at);

@@ -4,6 +4,7 @@ import type { Data } from "./data";
 import { plural, shortened } from "./format";
 import { namespace } from "./svg";
 import type { TraceData } from "./trace";
+import type { Step } from "./types";
 
 const mostRows = 8;
 const rowHeight = 20;
@@ -25,6 +26,7 @@ export class SmallTimeline {
   private readonly from: number;
   private readonly to: number;
   private width = 0;
+  private step: Step | undefined;
 
   constructor(
     private readonly data: Data,
@@ -41,6 +43,13 @@ export class SmallTimeline {
     [this.from, this.to] = this.program();
     place.hidden = this.rows.length === 0 || this.to <= this.from;
     new ResizeObserver(() => this.draw()).observe(place);
+    this.draw();
+  }
+
+  // A step of the chain.
+  mark(step: Step): void {
+    this.step = step;
+    this.width = 0;
     this.draw();
   }
 
@@ -115,6 +124,7 @@ export class SmallTimeline {
     const at = (time: number) => labels + ((time - this.from) / (this.to - this.from)) * bins;
     rows.forEach((row, place) => this.drawRow(picture, row, place * (rowHeight + gap), bins, at));
     this.drawPath(picture, at);
+    this.drawStep(picture, at);
     this.drawAxis(picture, rows.length * (rowHeight + gap) + 1, at, bins);
     picture.addEventListener("click", (event) => {
       const time = this.from + ((event.offsetX - labels) / bins) * (this.to - this.from);
@@ -199,6 +209,15 @@ export class SmallTimeline {
       picture.append(svg("rect", { x: begin, y: lane(shown) - 1, width: x1 - begin + 0.5, height: 2.4, class: "critical" }));
       last = shown;
     }
+  }
+
+  private drawStep(picture: SVGElement, at: (time: number) => number): void {
+    const { step } = this;
+    const place = step === undefined ? -1 : this.rows.indexOf(step.row);
+    if (step === undefined || place < 0) return;
+    const [x0, x1] = [Math.max(labels, at(step.begin * 1e9)), Math.min(this.width, at(step.end * 1e9))];
+    const y = place * (rowHeight + gap);
+    picture.append(svg("rect", { x: x0 - 2, y: y - 1, width: Math.max(4, x1 - x0 + 4), height: rowHeight + 2, class: "chosen-step" }));
   }
 
   private drawAxis(picture: SVGElement, y: number, at: (time: number) => number, bins: number): void {

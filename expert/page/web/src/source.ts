@@ -4,14 +4,14 @@ import { h } from "./dom";
 import type { GroupSource } from "./types";
 
 // Null if the page has no source of it.
-export function sourceOfCall(data: Data, call: number): HTMLElement | null {
+export function sourceOfCall(data: Data, call: number, beside = 3): HTMLElement | null {
   const { file, line } = data.info.calls;
-  return around(data, file[call], [line[call]]);
+  return call < 0 ? null : around(data, file[call], [line[call]], beside);
 }
 
 // The lines `at` are marked; indentation that all lines share is left out.
-function around(data: Data, file: number, at: number[]): HTMLElement | null {
-  const source = data.sourceAround(file, at);
+function around(data: Data, file: number, at: number[], beside: number): HTMLElement | null {
+  const source = data.sourceAround(file, at, beside);
   if (source === null) return null;
   const { first } = source;
   const lines = source.lines.map((line) => line.replaceAll("\t", "        "));

@@ -38,6 +38,8 @@ export interface Step {
   end: number;
   call: number; // -1: unknown
   words: string;
+  lead?: string; // of the chain on the first screen: "rank 3 waits 0.21 s"
+  rest?: string; // and where, until who does what
 }
 
 export interface Instance {
@@ -204,6 +206,8 @@ export interface ReportInfo {
   bar?: { of: string; parts: { kind: string; name: string; share: string; time: string; seconds: number }[] };
   groups?: Group[]; // only if the analysis was asked for root causes
   groupsSaid?: string;
+  chainSaid?: string; // of how much waiting the chain on the first screen tells
+  efficiency?: { depth: number; name: string; words: string; share: string; value: number }[];
   waits?: number; // seconds of all waiting
   path?: { row: number[]; begin: number[]; end: number[] }; // the critical one
   instances?: Instance[];

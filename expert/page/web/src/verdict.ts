@@ -89,6 +89,26 @@ export function groupCards(data: Data, jumps: GroupJumps): (HTMLElement | null)[
   ];
 }
 
+// How well the processes are used; each row is the product of those below it.
+export function efficiency(data: Data): HTMLElement | null {
+  const rows = data.info.efficiency ?? [];
+  if (rows.length === 0) return null;
+  const row = ({ depth, name, words, share, value }: (typeof rows)[number]) => {
+    const fill = h("i", {});
+    fill.style.width = `${100 * Math.min(1, value)}%`;
+    const title = h("th", { scope: "row" }, name);
+    title.style.paddingLeft = `${1.4 * depth}em`;
+    return h("tr", {}, title, h("td", { class: "n" }, h("b", {}, share)),
+      h("td", { class: "gauge" }, h("div", { class: "meter", "aria-hidden": "true" }, fill)), h("td", { class: "dim last" }, words));
+  };
+  return h(
+    "section",
+    { class: "efficiency", "aria-label": "Efficiency" },
+    h("h2", {}, "Efficiency"),
+    h("div", { class: "card" }, h("table", { class: "rows" }, h("tbody", {}, ...rows.map(row)))),
+  );
+}
+
 function heading(group: Group): (HTMLElement | string)[] {
   return [h("span", { class: "no" }, group.number), " ", h("bdi", {}, shortened(group.title, 400))];
 }
