@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "epilog/format/blocked.h"
+#include "epilog/format/field_values.h"
 #include "epilog/format/record/records.h"
 
 namespace kojak::earl {
@@ -151,6 +153,11 @@ struct Event {
 struct ProcessorTimes {
   std::uint64_t ran = 0, wanted = 0;  // nanoseconds with a processor; ready to run, and without one
   std::uint64_t preempted = 0;        // how often a processor was taken from it
+  // Not kNone: it ran for less than nine tenths of the time since the reading before, outside of
+  // calls, and most of the rest that it did not want a processor in it was blocked by this.
+  BlockedKind blocked = BlockedKind::kNone;
+
+  bool wanted_known() const { return wanted != raw(kUnknown64); }
 };
 
 // What the attribute records before an event say.

@@ -58,6 +58,8 @@ void print_kind(std::ostream& out, RecordKind kind, const char* title) {
 #define KOJAK_FIELD_SINCE(since, Type, name, doc) \
   row.add(#name, size_name<Type>(), doc, "classic from 1." #since);
 #define KOJAK_FIELD_NATIVE(Type, name, doc) row.add(#name, size_name<Type>(), doc, "native only");
+#define KOJAK_FIELD_LATER(Type, name, doc) \
+  row.add(#name, size_name<Type>(), doc, "not in files of before");
 #define KOJAK_ARRAY(Type, count, name, doc) \
   row.add(#name, size_name<Type>(), doc, "`" #count "` elements");
 #define KOJAK_ARRAY_SINCE(since, Type, count, name, doc) \

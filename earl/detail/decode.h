@@ -20,9 +20,11 @@ KOJAK_INLINED inline void keep_within_bounds(Seconds& time) {
 // Loads fields without a check each; the body was measured before.
 class FieldLoader {
  public:
-  FieldLoader(const std::byte* body, std::uint32_t metrics) : p_(body), metrics_(metrics) {}
+  FieldLoader(const std::byte* body, std::size_t length, std::uint32_t metrics)
+      : p_(body), end_(body + length), metrics_(metrics) {}
   template <class T>
-  KOJAK_INLINED void field(const FieldInfo&, T& value) {
+  KOJAK_INLINED void field(const FieldInfo& info, T& value) {
+    if (info.later && static_cast<std::size_t>(end_ - p_) < sizeof(T)) return;
     if constexpr (kIsTime<T>) {
       std::memcpy(&value.value, p_, 8);
     } else {
@@ -39,6 +41,7 @@ class FieldLoader {
 
  private:
   const std::byte* p_;
+  const std::byte* end_;
   std::uint32_t metrics_;
 };
 
@@ -46,8 +49,8 @@ class FieldSizes {
  public:
   explicit FieldSizes(std::uint32_t metrics) : metrics_(metrics) {}
   template <class T>
-  KOJAK_INLINED void field(const FieldInfo&, const T&) {
-    size_ += sizeof(T);
+  KOJAK_INLINED void field(const FieldInfo& info, const T&) {
+    if (!info.later) size_ += sizeof(T);
   }
   KOJAK_INLINED void metrics(const FieldInfo&, const MetricValues&) {
     size_ += std::size_t{metrics_} * 8;
@@ -75,7 +78,7 @@ KOJAK_INLINED inline bool decode_native(const std::byte* body, std::size_t lengt
   if (!fits_native<R>(length, metrics)) [[unlikely]]
     return false;
   const Dialect dialect;
-  FieldLoader loader(body, metrics);
+  FieldLoader loader(body, length, metrics);
   visit_fields(out, dialect, loader);
   return true;
 }

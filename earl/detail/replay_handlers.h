@@ -215,7 +215,9 @@ class ReplayHandlers {
   void handle(const Processor& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
-    sink_.on_processor(frame(i, pos), r.time, {raw(r.ran), raw(r.wanted), raw(r.preempted)});
+    sink_.on_processor(
+        frame(i, pos), r.time,
+        {raw(r.ran), raw(r.wanted), raw(r.preempted), blocked_kind(raw(r.blocked_kind))});
   }
   void handle(const MpiError& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);

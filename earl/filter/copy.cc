@@ -5,6 +5,7 @@
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "earl/filter/epoch_states.h"
 #include "epilog/format/field_values.h"
@@ -442,6 +443,15 @@ class Copier {
       if (!keep) return;
       put_held(before_);
       return out_.replace(within_cut(r));
+    } else if constexpr (std::is_same_v<R, Processor>) {
+      // It may tell of the time since the one before.
+      const bool before = std::exchange(processor_kept_[raw(r.lid)], keep);
+      if (keep && !before && raw(r.blocked_kind) != 0) {
+        Processor alone = r;
+        alone.blocked_kind = Byte{0};
+        put_held(before_);
+        return out_.replace(alone);
+      }
     } else if constexpr (std::is_same_v<R, ShmemWait>) {
       keep = keep && !call_cut(*here_);
     } else if constexpr (std::is_same_v<R, MpiAssert>) {
@@ -623,6 +633,8 @@ class Copier {
   };
   // By process, in the order of posting: those whose messages are in the cut.
   std::unordered_map<std::uint32_t, std::vector<Receive>> receives_;
+  // By location: whether the last PROCESSOR is in the part.
+  std::unordered_map<std::uint32_t, bool> processor_kept_;
   Held before_;  // of the next event
   RequestId request_ = absent<RequestId>();
   Get get_;

@@ -10,6 +10,9 @@ inline constexpr const char* kEnvironment = "env.";  // before the name of a var
 inline constexpr const char* kProcessors = "processor.allowed";  // of the process: "0-3,8"
 // Why there is no PROCESSOR.
 inline constexpr const char* kNoProcessorTimes = "processor.unknown";
+// PROCESSOR stands around whatever a thread does outside of calls for so long (seconds) and did not
+// run in all the time.
+inline constexpr const char* kStretches = "processor.stretches";
 // What the process's control group allows: "0.5 /batch/job7", and how often all processes of the
 // group were stopped for it while this one was recorded: "31 times, 2.109485 s".
 inline constexpr const char* kProcessorLimit = "processor.limit";

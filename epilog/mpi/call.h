@@ -145,6 +145,12 @@ template <class H, class A>
   if constexpr (requires { hook.polled; }) hook.polled = over;
 }
 
+// Not while a series of polls is open.
+template <class A>
+KOJAK_INLINED inline bool is_processor_due(const Recorder& r, Ticks at) {
+  return at >= r.processor_due && (!Polls<A> || r.polling == nullptr);
+}
+
 template <class A>
 KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId region,
                                                  CallFrame& frame) {
@@ -169,11 +175,11 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
   std::conditional_t<kNoted, OpenCall<Arguments, Hook<A>>, NoOpenCall> open(arguments_of(a), hook,
                                                                             r, noted, again);
   read_at_enter(r);
-  const Ticks entered_at = ticks();
+  Ticks entered_at = ticks();
+  if (is_processor_due<A>(r, entered_at)) [[unlikely]]
+    entered_at = note_before(r, entered_at);
   if constexpr (A::kBlocks) {
     publish(r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(entered_at), region}));
-    if (entered_at >= r.processor_due) [[unlikely]]
-      note_processor(r, entered_at);
   }
   if constexpr (!A::kBlocks) {  // else the ENTER stands in the trace, and nobody asks
     frame.region = region;
@@ -218,10 +224,8 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
     publish(r, call.p);
     if (call.slow && r.trace->spilled) [[unlikely]]
       close_spill(r);
-    if constexpr (A::kBlocks) {
-      if (exit >= r.processor_due) [[unlikely]]
-        note_processor(r, r.last);  // a flush may have come behind the exit
-    }
+    if (is_processor_due<A>(r, exit)) [[unlikely]]
+      note_processor(r, r.last);  // a flush may have come behind the exit
   }
   return result;
 }

@@ -69,6 +69,7 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
   if (call.recorded) {
     read_at_enter(r);
     call.enter = ticks();
+    if (call.enter >= r.processor_due) call.enter = note_before(r, call.enter);
     call.frame.region = call.region;
     call.frame.enter = call.enter;
     call.frame.trace = CallFrame::Trace::kInHand;
@@ -77,7 +78,6 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
           r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(call.enter), call.region}));
       call.frame.trace = CallFrame::Trace::kEntered;
       r.open_region = true;
-      if (call.enter >= r.processor_due) note_processor(r, call.enter);
     }
   }
   call.frame.in_call = true;
@@ -102,7 +102,7 @@ void end_call(PlainCall& call, Recording& records) {
   if (records.good) {
     publish(r, records.p);
     if (records.slow && r.trace->spilled) close_spill(r);
-    if (call.blocks && r.last >= r.processor_due) note_processor(r, r.last);
+    if (r.last >= r.processor_due) note_processor(r, r.last);
   }
 }
 

@@ -319,6 +319,8 @@ bool note_log_changes(Recorder& r, LocalTrace& trace) {
   if (!s.paused) p = put(r, put_now(r, p), LogOn{r.lid, record_time(at = later(s.on_time, at))});
   r.last = at;
   publish(r, p);
+  forget_reading(trace);
+  r.processor_due = 0;
   return !s.paused;
 }
 
@@ -560,7 +562,7 @@ void close_trace(LocalTrace& trace, Ticks t) {
     settle_note(r);
     note_log_changes(r, trace);
     t = later(t, r.last);
-    if (&r == &the_recorder && !trace.log_off_open) note_processor(r, t);
+    if (&r == &the_recorder && !trace.log_off_open) note_last(r, t);
     std::byte* p = r.cursor;
     // The values of a thread that still runs only it can read.
     if (&r == &the_recorder) p = put_now(r, p);
@@ -578,6 +580,7 @@ void close_trace(LocalTrace& trace, Ticks t) {
   const std::uint32_t state = shares ? LocalBufferHeader::kClosed : finish_files(trace);
   drop_buffer(trace.memory, trace.size, trace.small, state);
   drop_polls(trace);
+  close_readings(trace);
   detach(r);
   close_code_table(trace);
   const BookkeepingLock memory;

@@ -18,6 +18,7 @@
 #include "epilog/format/shmem_functions.h"
 #include "epilog/runtime/recorder.h"
 #include "epilog/runtime/session.h"
+#include "epilog/runtime/thread_reading.h"
 
 namespace kojak::measure {
 
@@ -46,6 +47,7 @@ struct LocalTrace {
   OpenRegions* open = nullptr;  // the thread's (open_regions.h)
   Sampler* sampler = nullptr;   // of what the thread computes, if that was asked for
   Polling* polling = nullptr;   // if it has polled
+  ThreadReadings readings;      // of the kernel's counts
   HashMap<bool> defined;        // objects, for the 65th thread and later ones; locks of SHMEM
   std::uint32_t locks = 0;      // of these
   std::uint64_t regions[kFunctionWords] = {};

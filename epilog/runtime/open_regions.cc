@@ -170,8 +170,14 @@ bool RegionEvent::enter(std::uint64_t key, const void* what, Ticks at,
       if (created_by != kNobody) [[unlikely]] {
         write(AttrUi4{kAttrCreatedBy, Count{created_by}});
       }
+      Ticks time = at;
+      if (at == kNow) {
+        time = ticks();
+        if (time >= r_.processor_due) [[unlikely]]
+          time = note_before(r_, time);
+      }
       std::byte* const p = at == kNow && counts(key) ? put_now(r_, r_.cursor) : r_.cursor;
-      write_enter(r_, id, at == kNow ? ticks() : at, p);
+      write_enter(r_, id, time, p);
     }
   } else if (stack_.depth >= stack_.capacity && !grow(stack_)) {
     return false;
@@ -189,6 +195,8 @@ void RegionEvent::leave(std::uint64_t count, Ticks at) {
     if (!entry.written) continue;
     if (on_ && r_.trace != nullptr && has_room_in(r_)) {
       const Ticks end = end_of(entry);
+      if (at == kNow && end == kNow && now >= r_.processor_due) [[unlikely]]
+        note_processor(r_, now);
       std::byte* const p = end == kNow && counts(entry.key) ? put_now(r_, r_.cursor) : r_.cursor;
       write_exit(r_, end == kNow ? now : end, p, entry.collective);
     } else {

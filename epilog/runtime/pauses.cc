@@ -1,12 +1,12 @@
 // Functions by which a program gives the processor away or sleeps, defined in front of the C
 // library's: what it does in a loop that polls is known then (polling.h).
 //
-// They forward. Only between two polls of a thread whose series is open they take the time before
-// and after. errno, cancellation and signals are the next definition's: there is no lock, no
-// allocation and nothing to undo behind it, so a thread may be cancelled in it, and a signal
-// handler may leave it by a longjmp. In the shared libraries alone: a program that is linked with
-// the archive calls the C library, and its pauses count as time between polls. Not poll and ppoll,
-// which AddressSanitizer intercepts.
+// They forward. Between two polls of a thread whose series is open they take the time before and
+// after; those that sleep also elsewhere outside of calls (processor.h). errno, cancellation and
+// signals are the next definition's: there is no lock, no allocation and nothing to undo behind it,
+// so a thread may be cancelled in it, and a signal handler may leave it by a longjmp. In the shared
+// libraries alone: a program that is linked with the archive calls the C library, and its pauses
+// count as time between polls. Not poll and ppoll, which AddressSanitizer intercepts.
 #include <dlfcn.h>
 #include <sched.h>
 #include <sys/select.h>
@@ -16,6 +16,7 @@
 #include <atomic>
 
 #include "epilog/runtime/polling.h"
+#include "epilog/runtime/processor.h"
 
 namespace kojak::measure {
 namespace {
@@ -81,6 +82,16 @@ auto paused(std::uint64_t asked, bool sleeps, Call&& call) {
   return result;
 }
 
+// A sleep outside of series.
+template <class Call>
+auto slept(Call&& call) {
+  if (the_recorder.frame != nullptr) return call();
+  const Ticks begin = ticks();
+  const auto result = call();
+  note_pause(begin);
+  return result;
+}
+
 }  // namespace
 }  // namespace kojak::measure
 
@@ -96,7 +107,7 @@ KOJAK_EXPORTED int sched_yield() noexcept {
 
 KOJAK_EXPORTED int nanosleep(const timespec* wanted, timespec* left) {
   auto* const next = next_nanosleep.get();
-  if (!PauseMark::is_wanted()) return next(wanted, left);
+  if (!PauseMark::is_wanted()) return slept([&] { return next(wanted, left); });
   const std::uint64_t asked = wanted != nullptr ? nanoseconds(*wanted) : 0;
   return paused(asked, true, [&] { return next(wanted, left); });
 }
@@ -104,7 +115,7 @@ KOJAK_EXPORTED int nanosleep(const timespec* wanted, timespec* left) {
 KOJAK_EXPORTED int clock_nanosleep(clockid_t clock, int flags, const timespec* wanted,
                                    timespec* left) {
   auto* const next = next_clock_nanosleep.get();
-  if (!PauseMark::is_wanted()) return next(clock, flags, wanted, left);
+  if (!PauseMark::is_wanted()) return slept([&] { return next(clock, flags, wanted, left); });
   std::uint64_t asked = wanted != nullptr ? nanoseconds(*wanted) : 0;
   timespec now;
   if ((flags & TIMER_ABSTIME) != 0 && clock_gettime(clock, &now) == 0)
@@ -114,13 +125,13 @@ KOJAK_EXPORTED int clock_nanosleep(clockid_t clock, int flags, const timespec* w
 
 KOJAK_EXPORTED int usleep(useconds_t wanted) {
   auto* const next = next_usleep.get();
-  if (!PauseMark::is_wanted()) return next(wanted);
+  if (!PauseMark::is_wanted()) return slept([&] { return next(wanted); });
   return paused(std::uint64_t{wanted} * 1'000, true, [&] { return next(wanted); });
 }
 
 KOJAK_EXPORTED unsigned sleep(unsigned wanted) {
   auto* const next = next_sleep.get();
-  if (!PauseMark::is_wanted()) return next(wanted);
+  if (!PauseMark::is_wanted()) return slept([&] { return next(wanted); });
   return paused(std::uint64_t{wanted} * kNsPerSecond, true, [&] { return next(wanted); });
 }
 
@@ -128,7 +139,10 @@ KOJAK_EXPORTED unsigned sleep(unsigned wanted) {
 KOJAK_EXPORTED int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* wanted) {
   auto* const next = next_select.get();
   const bool sleeps = count == 0 && read == nullptr && write == nullptr && except == nullptr;
-  if (!sleeps || !PauseMark::is_wanted()) return next(count, read, write, except, wanted);
+  if (!sleeps) return next(count, read, write, except, wanted);
+  if (!PauseMark::is_wanted()) {
+    return slept([&] { return next(count, read, write, except, wanted); });
+  }
   // It writes over what it was given.
   const std::uint64_t asked =
       wanted != nullptr ? nanoseconds(wanted->tv_sec, 1'000 * std::int64_t{wanted->tv_usec})

@@ -104,7 +104,7 @@ struct alignas(64) Recorder {
   std::uint64_t bias;             // cursor + bias = length of the trace so far
   LocalBufferHeader* header;
   Ticks last;           // time of the newest record
-  Ticks processor_due;  // from then on a call that may wait writes PROCESSOR
+  Ticks processor_due;  // from then on an event has the kernel's counts read
   LocationId lid;
   std::uint32_t outer_calls;  // how many calls are open around the innermost one
   bool open_region;           // of the innermost call; its ENTER is written, its exit is not
@@ -129,12 +129,13 @@ struct alignas(64) Recorder {
   compact::State* state;  // what the next records are compared with
   // Set while a Fortran call is on its way through the MPI's Fortran library, which may reach our C
   // wrapper of the same function.
-  std::uint32_t forwarded;            // 1 + that function, or 0
-  const CodeRange* forwarder;         // that library
-  BelowNote* below;                   // epilog/mpi/below.h
-  bool making_below;                  // the creation call in hand is not the program's
-  bool on_own_stack;                  // own_stack.h
-  std::uint32_t outer_regions;        // bit i: ENTER of outer[i] is written
+  std::uint32_t forwarded;      // 1 + that function, or 0
+  const CodeRange* forwarder;   // that library
+  BelowNote* below;             // epilog/mpi/below.h
+  bool making_below;            // the creation call in hand is not the program's
+  Ticks slept;                  // outside of calls and series of polls, in functions that pause
+  bool on_own_stack;            // own_stack.h
+  std::uint32_t outer_regions;  // bit i: ENTER of outer[i] is written
   CallFrame* outer[kMostOuterCalls];  // the outermost first
 };
 

@@ -14,6 +14,7 @@
 #include "epilog/format/sampled_region.h"
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/keeper.h"
+#include "epilog/runtime/processor.h"
 #include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/run_properties.h"
 #include "epilog/runtime/sample_stacks.h"
@@ -345,6 +346,7 @@ void write_samples(Recorder& r) {
   if (state.size == 0) return;
   s->writing = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  note_before_samples(r);
   for (std::uint32_t i = 0; i < state.size; ++i) {
     if (!is_whole(memory, state.round, i)) continue;
     const NotedSample& sample = memory.samples[i];

@@ -176,8 +176,8 @@ void start_recording() {
   register_process_hooks();
   if (s.config.call_path > 1 && !prepare_call_paths()) s.config.call_path = 1;
   prepare_interrupted_paths();
-  prepare_processor_notes();
   prepare_polls();
+  prepare_processor_notes();
   prepare_sampling();
   if (s.config.filter != nullptr) read_filter(s.config.filter);
   s.paused = !s.config.record;

@@ -35,6 +35,7 @@ class Decoder {
   template <class T>
   KOJAK_INLINED void field(const FieldInfo& info, T& value) {
     if (static_cast<std::size_t>(end_ - p_) < sizeof(T)) [[unlikely]] {
+      if (info.later && p_ == end_) return;
       fail(info.name);
       return;
     }

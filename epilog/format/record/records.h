@@ -72,6 +72,7 @@ constexpr T default_value() {
 #define KOJAK_FIELD(Type, name, doc) Type name{};
 #define KOJAK_FIELD_SINCE(since, Type, name, doc) Type name = default_value<Type>();
 #define KOJAK_FIELD_NATIVE(Type, name, doc) Type name = default_value<Type>();
+#define KOJAK_FIELD_LATER(Type, name, doc) Type name{};
 #define KOJAK_ARRAY(Type, count, name, doc) Type name{};
 #define KOJAK_ARRAY_SINCE(since, Type, count, name, doc) Type name{};
 #define KOJAK_REST(Type, name, doc) Type name{};
@@ -93,6 +94,7 @@ struct FieldInfo {
   const char* doc;
   FieldRule rule = FieldRule::kPlain;
   std::uint8_t most = 0;  // of kCode: the largest value
+  bool later = false;     // a record of before ends where it would begin
 };
 
 // A visitor has: field(info, T&), array(info, View&, count), rest(info, View&), text(info, Text&),
@@ -116,6 +118,8 @@ struct FieldInfo {
   if (dialect.has(since)) v.field(FieldInfo{#name, doc, FieldRule::kOptional}, r.name);
 #define KOJAK_FIELD_NATIVE(Type, name, doc) \
   if (dialect.native()) v.field(FieldInfo{#name, doc, FieldRule::kOptional}, r.name);
+#define KOJAK_FIELD_LATER(Type, name, doc) \
+  v.field(FieldInfo{#name, doc, FieldRule::kPlain, 0, true}, r.name);
 #define KOJAK_ARRAY(Type, count, name, doc) \
   v.array(FieldInfo{#name, doc}, r.name, static_cast<std::uint32_t>(raw(r.count)));
 #define KOJAK_ARRAY_SINCE(since, Type, count, name, doc) \
@@ -144,6 +148,7 @@ struct EffectOf {};
 #define KOJAK_FIELD(Type, name, doc)
 #define KOJAK_FIELD_SINCE(since, Type, name, doc)
 #define KOJAK_FIELD_NATIVE(Type, name, doc)
+#define KOJAK_FIELD_LATER(Type, name, doc)
 #define KOJAK_ARRAY(Type, count, name, doc)
 #define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
 #define KOJAK_REST(Type, name, doc)

@@ -5,6 +5,7 @@
 #define KOJAK_FIELD(Type, name, doc)
 #define KOJAK_FIELD_SINCE(since, Type, name, doc)
 #define KOJAK_FIELD_NATIVE(Type, name, doc)
+#define KOJAK_FIELD_LATER(Type, name, doc)
 #define KOJAK_ARRAY(Type, count, name, doc)
 #define KOJAK_ARRAY_SINCE(since, Type, count, name, doc)
 #define KOJAK_REST(Type, name, doc)

@@ -80,6 +80,11 @@ constexpr TextField number(const char* name, bool first, std::uint8_t since, boo
   return field;
 }
 
+constexpr TextField later(TextField field) {
+  field.left_out = 0;
+  return field;
+}
+
 template <class View>
 constexpr TextField list(const char* name, FieldForm form, std::uint8_t since = 0,
                          const char* count = nullptr) {
@@ -103,6 +108,7 @@ constexpr TextRecord record(const TextField* fields) {
 #define KOJAK_FIELD(Type, name, doc) number<R, Type>(#name, offsetof(R, name) == 0, 0, false),
 #define KOJAK_FIELD_SINCE(since, Type, name, doc) number<R, Type>(#name, false, since, false),
 #define KOJAK_FIELD_NATIVE(Type, name, doc) number<R, Type>(#name, false, 0, true),
+#define KOJAK_FIELD_LATER(Type, name, doc) later(number<R, Type>(#name, false, 0, true)),
 #define KOJAK_ARRAY(Type, count, name, doc) list<Type>(#name, FieldForm::kArray, 0, #count),
 #define KOJAK_ARRAY_SINCE(since, Type, count, name, doc) \
   list<Type>(#name, FieldForm::kArray, since, #count),
