@@ -59,6 +59,8 @@ struct Sink {
   void on_receive(const RecvEvent&) {}
   void on_transfer(const Transfer&) {}
   void on_transfer_end(const TransferEnd&) {}
+  // Before the start of an operation of a few bytes.
+  void on_rma_place(const RmaPlace&) {}
   void on_collective_exit(const CollectiveExit&) {}
 
   // Once for each call that completed messages, when all of them are final.
@@ -129,11 +131,16 @@ struct Sink {
   // The call has asked for the request, or for several of which this is the first, and none was
   // complete.
   void on_request_tested(const OpenCall&, RequestId) {}
-  // The instance is, or ends, this series of polls, of which all is known; before its exit.
+  // The instance is, or ends, this series of polls, of which all is known; before its exit. (Targets
+  // in it are processes.)
   void on_polled(const OpenCall&, const PolledSeries&) {}
   // So many calls of that call path and location are part of such an instance, and make no other
   // events; before on_polled().
   void on_polls(const OpenCall& /*at*/, std::uint64_t /*calls*/) {}
+  // They have got so many bytes of others, likewise.
+  void on_polls_read(const OpenCall& /*at*/, std::uint64_t /*bytes*/) {}
+  // The call has completed that operation, which has read another value than the polls before it.
+  void on_value(const OpenCall&, const MpiValue&) {}
   // The call has made the communicator.
   void on_comm_created(const OpenCall&, CommId) {}
 

@@ -95,8 +95,13 @@ class Analysis : public earl::Sink {
     KOJAK_TELL(to_, on_transfer, transfer);
     finders_.on_transfer(transfer);
   }
-  bool wants_transfer_ends() const { return options_.page != nullptr; }
-  void on_transfer_end(const earl::TransferEnd& end) { KOJAK_TELL(to_, on_transfer_end, end); }
+  bool wants_transfer_ends() const {
+    return options_.page != nullptr || finders_.wants_transfer_ends();
+  }
+  void on_transfer_end(const earl::TransferEnd& end) {
+    KOJAK_TELL(to_, on_transfer_end, end);
+    finders_.on_transfer_end(end);
+  }
   void on_omp_task(const earl::OpenCall& task, ThreadId creator) {
     finders_.on_omp_task(task, creator);
   }
@@ -134,6 +139,7 @@ class Analysis : public earl::Sink {
   KOJAK_ONE(on_passive_epoch)
   KOJAK_ONE(on_passive_step)
   KOJAK_ONE(on_receive)
+  KOJAK_ONE(on_rma_place)
   KOJAK_ONE(on_send)
   KOJAK_ONE(on_symmetric_lock)
   KOJAK_ONE(on_symmetric_wait)
@@ -148,9 +154,11 @@ class Analysis : public earl::Sink {
   KOJAK_TWO(on_partitioned)
   KOJAK_TWO(on_polled)
   KOJAK_TWO(on_polls)
+  KOJAK_TWO(on_polls_read)
   KOJAK_TWO(on_probe)
   KOJAK_TWO(on_quiet)
   KOJAK_TWO(on_request_tested)
+  KOJAK_TWO(on_value)
 #undef KOJAK_TWO
 #undef KOJAK_ONE
 #undef KOJAK_TELL_ALL

@@ -40,6 +40,22 @@ struct TransferEnd {
   Seconds time;
 };
 
+// Where a one-sided operation of a few bytes works: MPI_RMA_PLACE, which comes before it.
+struct RmaPlace {
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+  const OpenCall* call;  // that issues it
+  ProcessId target;
+  WindowId window;
+  RmaId rmaid;  // of a get-and-put that of the get; its put has the next one
+  std::uint64_t first = kUnknown, bytes = 0;
+  bool reads = false, writes = false, swap = false;
+
+  bool known() const { return first != kUnknown; }
+  bool meets(std::uint64_t other, std::uint64_t length) const {
+    return first < other + length && other < first + bytes;
+  }
+};
+
 // Where the aspect of its epoch keeps a transfer, until the exit of the call that issued it.
 struct TransferSlot {
   std::uint32_t epoch = kAbsent;  // absent: no such epoch is open

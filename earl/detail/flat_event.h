@@ -90,6 +90,10 @@ struct FlatEvent {
       e.count[1] = raw(r.value);
       e.count[2] = raw(r.other);
       e.offset = raw(r.disp);
+    } else if constexpr (std::is_same_v<R, MpiRmaPlace>) {
+      e.offset = raw(r.disp);
+      e.count[0] = raw(r.bytes);
+      e.code = raw(r.op);
     } else if constexpr (std::is_same_v<R, MpiValue>) {
       e.count[0] = raw(r.value);
       e.count[1] = raw(r.other);

@@ -199,6 +199,12 @@ class ReplayHandlers {
   void handle(MpiPolled r, const Attributes&, std::uint64_t pos);
   void handle(MpiPoll r, const Attributes&, std::uint64_t pos);
 
+  void handle(const MpiRmaPlace& r, const Attributes&, std::uint64_t pos);
+  void handle(const MpiValue& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i != kAbsent) sink_.on_value(static_cast<const OpenCall&>(frame(i, pos)), r);
+  }
+
   // ---- what is computed, and communicators
   void handle(const Sample& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = trace_.index(r.lid);

@@ -573,6 +573,8 @@ class Copier {
       if (begun_ && here_ != nullptr && started(raw(here_->process()), r.rmaid)) put(record);
     } else if constexpr (std::is_same_v<R, ShmemPlace>) {
       if (shown() && kept(r.dlid) && !call_cut(*here_)) put(record);
+    } else if constexpr (std::is_same_v<R, MpiRmaPlace>) {
+      if (shown() && kept(r.dlid)) put(record);
     } else if constexpr (std::is_same_v<R, MpiRmaComplete> || std::is_same_v<R, MpiValue>) {
       if (shown() && started(raw(here_->process()), r.rmaid)) put(record);
     }

@@ -35,6 +35,9 @@ inline constexpr std::uint8_t kFlavourCreated = 1, kFlavourAllocated = 2, kFlavo
 // MPI_RMA_CALL and SHMEM_RMA_CALL: kind. A get-and-put has both bits.
 inline constexpr std::uint8_t kCallPut = 1, kCallGet = 2;
 
+// MPI_RMA_PLACE: op.
+inline constexpr std::uint8_t kPlacePlain = 0, kPlaceSwap = 15, kPlaceOther = 255;
+
 // MPI_OTHER_WORLD: kind. Transfers have these bits, too.
 inline constexpr std::uint8_t kOtherSharedLock = 4, kOtherExclusiveLock = 5, kOtherUnlock = 6,
                               kOtherFlush = 7, kOtherFlushLocal = 8;

@@ -83,7 +83,7 @@ void PollSeries::next_slice(PollTicks limit) {
 }
 
 void PollSeries::begin(const PollMember& what, PollTicks enter, PollTicks exit,
-                       const PollScale& scale) {
+                       const PollScale& scale, PollTicks inside) {
   open_ = true;
   waiting_ = 0;
   row_ = 0;
@@ -96,7 +96,7 @@ void PollSeries::begin(const PollMember& what, PollTicks enter, PollTicks exit,
   clear(slice_);
   slice_.begin = enter;
   limit_ = scale.first_slice;
-  slice_.call(enter, exit, scale);
+  slice_.call(enter + inside, exit, scale);
   from_ = exit;
   count(find(what), enter);
 }

@@ -211,18 +211,26 @@ class PollSeries {
   // What was asked for by some poll of the series.
   bool asked_for(const PollMember& what) const;
 
-  void begin(const PollMember& what, PollTicks enter, PollTicks exit, const PollScale& scale);
+  void begin(const PollMember& what, PollTicks enter, PollTicks exit, const PollScale& scale,
+             PollTicks inside = 0);
   // One more poll. True if the slice is full: end_slice() comes next.
-  bool poll(const PollMember& what, PollTicks enter, PollTicks exit, const PollScale& scale) {
+  // `inside`: of its time, what lies between two calls that it is made of, pauses included.
+  bool poll(const PollMember& what, PollTicks enter, PollTicks exit, const PollScale& scale,
+            PollTicks inside = 0) {
     if (pending_.count != 0) [[unlikely]]
       take_pauses();
-    slice_.round(without(enter, from_), enter, exit, scale);
+    slice_.round(without(enter + inside, from_), enter + inside, exit, scale);
     from_ = exit;
     PolledMember* m = recent_;
     if (!(m->is == what)) [[unlikely]]
       m = &find(what);
     count(*m, enter);
     return exit - slice_.begin >= limit_;
+  }
+  // Something else that the poll in hand asked for, before poll() or behind begin().
+  void also(const PollMember& what, PollTicks enter) {
+    ++slice_.polls;
+    count(find(what), enter);
   }
   // A pause between polls; `asked`: a sleep of at most so much, or kNoSleep.
   static constexpr PollTicks kNoSleep = ~PollTicks{0};

@@ -21,6 +21,7 @@
 #include "epilog/mpi/request.h"
 #include "epilog/runtime/call.h"
 #include "epilog/runtime/polling.h"
+#include "epilog/runtime/reads.h"
 
 namespace kojak::measure {
 
@@ -60,6 +61,16 @@ concept HasAfter = requires(Hook<A> hook, A& a, typename A::Result result, Silen
 template <class A>
 concept Polls = requires {
   requires Hook<A>::kPolls;
+};
+// It may read a small value, and be held back until that is complete; or it may be the call that
+// completes it (runtime/reads.h).
+template <class A>
+concept ReadsSmall = requires {
+  requires Hook<A>::kReadsSmall;
+};
+template <class A>
+concept CompletesReads = requires {
+  requires Hook<A>::kCompletesReads;
 };
 // Its hook records itself how such a call failed: each class of errors that its statuses tell of.
 template <class A>
@@ -219,13 +230,77 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
   }
   if constexpr (kEnters) r.open_region = false;
   r.last = exit;
-  if constexpr (!Polls<A>) r.polls_go_on = false;
+  if constexpr (ReadsSmall<A>) {
+    if (!r.reads_wait) r.polls_go_on = false;
+  } else if constexpr (!Polls<A>) {
+    r.polls_go_on = false;
+  }
   if (call.good) [[likely]] {
     publish(r, call.p);
     if (call.slow && r.trace->spilled) [[unlikely]]
       close_spill(r);
     if (is_processor_due<A>(r, exit)) [[unlikely]]
       note_processor(r, r.last);  // a flush may have come behind the exit
+  }
+  return result;
+}
+
+template <class A>
+bool ends_poll(Recorder& r, const A& a);
+template <class A>
+void completed_poll(const A& a);
+
+// A call that may be part of a series of polls: whether nothing else has come in between.
+template <class A>
+KOJAK_INLINED inline bool may_be_poll(A& a, Recorder& r, const void* caller, const void* frame,
+                                      RegionId& region) {
+  if (r.polling == nullptr) [[likely]]
+    return false;
+  if (r.limit.load(std::memory_order_relaxed) != polling_limit() || r.outer_calls != 0)
+    return false;
+  if constexpr (CompletesReads<A>) {
+    if (!r.reads_wait || !ends_poll(r, arguments_of(a))) return false;
+  }
+  return find_region(r, A::kFunction, caller, frame, region);
+}
+// It is recorded, if at all, when it has returned; meanwhile the series stands for it.
+template <class A>
+[[gnu::noinline]] typename A::Result recorded_apart(A& a, Recorder& r, RegionId region,
+                                                    CallFrame& frame) {
+  Hook<A> hook;
+  run_before(hook, a);
+  const Ticks entered_at = ticks();
+  frame.region = region;
+  frame.enter = entered_at;
+  frame.trace = CallFrame::Trace::kInHand;
+  const typename A::Result result = called(a, &frame, hook);
+  const Ticks exit = ticks();
+  if constexpr (CompletesReads<A>) {
+    if (result == MPI_SUCCESS && r.reads_wait && join_held(r, entered_at, exit)) [[likely]] {
+      r.last = exit;
+      if (the_session.multi_threaded) completed_poll(arguments_of(a));
+      return result;
+    }
+  }
+  if ((CompletesReads<A> || result != MPI_SUCCESS) && r.polling != nullptr) {
+    end_polls_in_call(r, PollEnd::kOtherCall);
+  }
+  Recording call{r, r.cursor, region, record_time(entered_at), record_time(exit), false};
+  call.slow = true;
+  if (frame.trace == CallFrame::Trace::kHoldsCalls) [[unlikely]] {
+    call.apart([&](Recording& c) { come_back(c, frame, exit); });
+  }
+  if (result != MPI_SUCCESS) [[unlikely]]
+    call.apart([result](Recording& c) { record_failure(c, result); });
+  {
+    const BookkeepingLock lock;
+    hook.after(arguments_of(a), result, call);
+  }
+  r.last = exit;
+  if (call.good) {
+    publish(r, call.p);
+    if (r.trace->spilled) [[unlikely]]
+      close_spill(r);
   }
   return result;
 }
@@ -277,7 +352,16 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   r.frame = &frame;
   typename A::Result result;
   RegionId region{};
-  if ((the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0 &&
+  const bool records =
+      (the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0;
+  if constexpr (ReadsSmall<A> || CompletesReads<A>) {
+    if (records && may_be_poll(a, r, caller, &frame, region)) [[unlikely]] {
+      result = recorded_apart(a, r, region, frame);
+      leave_frame(r, frame);
+      return result;
+    }
+  }
+  if (records &&
       (Polls<A> ? ready_to_poll(r, A::kFunction, caller, &frame, region)
                 : ready(r, A::kFunction, caller, &frame, region))) {
     result = recorded(a, r, region, frame);

@@ -87,6 +87,9 @@ bool write_window(Recorder& r, Window& window) {
              r, WinIdentity{wid, Hash64{window.identity.hi}, Hash64{window.identity.lo},
                             static_cast<Flags>(window.identity.known ? 0u : kIdentityUnknown),
                             Byte{window.flavour}, Byte{window.model}}) &&
+         (window.unit == 0 ||
+          write_definition(r, MpiWinPart{wid, Count64{window.base}, Count64{window.size},
+                                         Count64{window.unit}})) &&
          write_name(r, wid, window.name);
 }
 

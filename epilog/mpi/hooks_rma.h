@@ -9,6 +9,7 @@
 #include "epilog/mpi/args.h"
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/other_world.h"
+#include "epilog/mpi/reads.h"
 
 namespace kojak::measure {
 
@@ -37,6 +38,7 @@ KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind
   const std::uint32_t target = window == nullptr ? kAbsent : window->peer(a.target_rank);
   if (target == kAbsent) [[unlikely]] {
     if constexpr (C::kOn) {
+      ends_series(call);
       if (window == nullptr) return call.leave();
       if (!call.use(*window)) return;
       leave_other_world(call, *window, a.target_rank, static_cast<std::uint8_t>(kind), bytes, got);
@@ -52,13 +54,34 @@ KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind
       entry->peer = target;
     }
   }
+  bool small = false;
   if constexpr (C::kOn) {
-    if (!call.use(*window)) return;
+    if (!use_in_poll(call, *window)) return;
+    small = bytes <= kMostSmall && got <= kMostSmall && bytes != 0;
+    if constexpr (ReadsSmall<A>) {
+      if (small && joins_polls() && kind == TransferKind::kGet && request == nullptr) {
+        if (read_is_held(call, a, *window, target, bytes, id)) {
+          call.p = call.r.cursor;
+          return;
+        }
+      }
+      ends_series(call);
+    }
+  }
+  (kind == TransferKind::kGet ? window->reads : window->others).issue(target);
+  if constexpr (C::kOn) {
     if (call.entered) [[unlikely]] {
       // Functions that MPI called back have written behind the note of this call, which therefore
       // stays: the transfer is a moment at its end.
       call.leave();
       call.enter = call.exit;
+    }
+    if (small) {
+      call.p = put(call.r, call.p,
+                   MpiRmaPlace{call.r.lid, call.enter, static_cast<PeerId>(target),
+                               static_cast<WindowId>(window->id), static_cast<RmaId>(id),
+                               Count64{static_cast<std::uint64_t>(a.target_disp)},
+                               static_cast<Byte>(bytes), static_cast<Byte>(kind), Byte{op_of(a)}});
     }
     call.whole(MpiRmaCall{call.r.lid, call.enter, call.exit, call.region,
                           static_cast<PeerId>(target), static_cast<WindowId>(window->id),
@@ -116,16 +139,22 @@ struct Hook<args::Accumulate> : PutHook {};
 template <>
 struct Hook<args::Raccumulate> : PutHook {};
 template <>
-struct Hook<args::Get> : GetHook {};
+struct Hook<args::Get> : GetHook {
+  static constexpr bool kReadsSmall = true;
+};
 template <>
 struct Hook<args::Rget> : GetHook {};
 template <>
-struct Hook<args::GetAccumulate> : GetAccumulateHook {};
+struct Hook<args::GetAccumulate> : GetAccumulateHook {
+  static constexpr bool kReadsSmall = true;
+};
 template <>
 struct Hook<args::RgetAccumulate> : GetAccumulateHook {};
 
 template <>
 struct Hook<args::FetchAndOp> {
+  static constexpr bool kReadsSmall = true;
+
   template <class C>
   void after(const args::FetchAndOp& a, int result, C& call) {
     const bool only_get = a.op == MPI_NO_OP;

@@ -9,6 +9,7 @@
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/other_world.h"
 #include "epilog/mpi/polls.h"
+#include "epilog/mpi/reads.h"
 #include "epilog/mpi/take_name.h"
 
 namespace kojak::measure {
@@ -33,6 +34,25 @@ KOJAK_INLINED inline void record_assertion(Recording& call, const Window& window
 
 inline WindowId id_of(const Window& window) {
   return static_cast<WindowId>(window.id);
+}
+
+// What the arguments say of this process's part. (MPICH gives one window's base as the attribute of
+// all.)
+template <class A>
+void note_part(const A& a, Window& window) {
+  if constexpr (requires { a.disp_unit; }) {
+    const void* base = nullptr;
+    if constexpr (requires { a.baseptr; }) {
+      std::memcpy(&base, a.baseptr, sizeof base);
+    } else {
+      base = a.base;
+    }
+    window.base = reinterpret_cast<std::uintptr_t>(base);
+    window.size = a.size > 0 ? static_cast<std::uint64_t>(a.size) : 0;
+    window.unit = a.disp_unit > 0 ? static_cast<std::uint64_t>(a.disp_unit) : 0;
+  } else {
+    window.unit = 1;
+  }
 }
 
 // Creation counts at call time, like that of communicators.
@@ -62,6 +82,7 @@ struct WinCreateHook {
         window = adopt_window(*a.win, parent, Identity{});
         if (window != nullptr) {
           window->identity = created_identity(of_parent, A::kBase, ordinal, window->group, nullptr);
+          note_part(a, *window);
         }
       }
     } else {
@@ -135,6 +156,7 @@ struct Hook<args::WinFence> {
       call.apart([&](C& c) { failed_collective(find_window(a.win), result, c); });
     Window* const window = window_after(a, result, call);
     if (window == nullptr) return;
+    ended_reads(call, *window);
     window->standing.fence((a.assertion & MPI_MODE_NOSUCCEED) != 0);
     window->changed = true;
     begin_epoch_of_all(*window);
@@ -230,6 +252,7 @@ struct EndEpochHook {
     }
     Window* const window = window_after(a, result, call);
     if (window == nullptr) return;
+    if constexpr (std::is_same_v<Side, AccessSide>) ended_reads(call, *window);
     Group* const group = end_epochs<Side>(*window);
     if constexpr (C::kOn) {
       if (call.good) leave_winexit(call, *window, group, 1);
@@ -322,6 +345,7 @@ struct Hook<args::WinUnlock> : LockHook {
         a, result == MPI_SUCCESS && a.rank == MPI_PROC_NULL ? MPI_ERR_RANK : result, call);
     if (window == nullptr) return;
     close(*window, static_cast<std::uint32_t>(a.rank));
+    completed_reads(call, *window, window->peer(a.rank));
     if constexpr (C::kOn) {
       if (!call.good) return;
       const std::uint32_t target = window->peer(a.rank);
@@ -361,6 +385,7 @@ struct Hook<args::WinUnlockAll> {
     window->standing.unlock_all();
     window->changed = true;
     begin_epoch_of_all(*window);
+    completed_reads(call, *window, kAbsent);
     if constexpr (C::kOn) {
       if (!call.good) return;
       call.event(MpiWinUnlockAll{call.r.lid, call.exit, id_of(*window)});
@@ -371,6 +396,8 @@ struct Hook<args::WinUnlockAll> {
 
 template <bool kLocal>
 struct FlushHook {
+  static constexpr bool kCompletesReads = true;
+
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     if constexpr (C::kOn) {
@@ -386,8 +413,12 @@ struct FlushHook {
       if (kOne && is_absent(target)) [[unlikely]] {
         return leave_other_world(call, *window, rank, kLocal ? kOtherFlushLocal : kOtherFlush);
       }
+      completed_reads(call, *window, raw(target), kLocal);
+      if (!call.good) return;
       call.event(MpiWinFlush{call.r.lid, call.exit, target, id_of(*window), Byte{kLocal ? 1 : 0}});
       call.leave();
+    } else if (Window* const window = result == MPI_SUCCESS ? find_window(a.win) : nullptr) {
+      ++window->completions;
     }
   }
 };

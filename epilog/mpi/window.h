@@ -20,6 +20,17 @@ struct PeerState {
 };
 static_assert(sizeof(PeerState) == 32, "each operation computes a place among them");
 
+// To whom operations have been issued that are not complete.
+struct OpenTargets {
+  static constexpr std::uint32_t kSeveral = kAbsent - 1;
+  std::uint32_t target = kAbsent;
+  bool none() const { return target == kAbsent; }
+  void issue(std::uint32_t to) { target = none() || target == to ? to : kSeveral; }
+  void complete(std::uint32_t at) {  // absent: all
+    if (at == kAbsent || at == target) target = kAbsent;
+  }
+};
+
 struct Window {
   std::uint32_t id = 0;
   Word key = 0;
@@ -31,6 +42,9 @@ struct Window {
   WindowStanding standing;
   bool changed = false;
   bool count_lost = false;       // as in CommObject: no call on it is recorded as one on a window
+  std::uint64_t base = 0, size = 0, unit = 0;  // as in MPI_WIN_PART; unit 0: not known
+  std::uint32_t completions = 0;  // calls that have completed operations
+  OpenTargets reads, others;      // of recorded operations
   std::uint32_t serial = 1;      // changes when an epoch with all members ends
   Group* start_group = nullptr;  // of the open access epoch
   Group* post_group = nullptr;   // of the open exposure epoch

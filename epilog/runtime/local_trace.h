@@ -26,6 +26,7 @@ struct CodeTable;
 struct OpenRegions;
 struct Polling;
 struct Sampler;
+struct SmallReads;
 
 struct LocalTrace {
   Recorder* recorder = nullptr;
@@ -48,6 +49,7 @@ struct LocalTrace {
   Sampler* sampler = nullptr;   // of what the thread computes, if that was asked for
   Polling* polling = nullptr;   // if it has polled
   ThreadReadings readings;      // of the kernel's counts
+  SmallReads* reads = nullptr;  // if it has read small values of others
   HashMap<bool> defined;        // objects, for the 65th thread and later ones; locks of SHMEM
   std::uint32_t locks = 0;      // of these
   std::uint64_t regions[kFunctionWords] = {};

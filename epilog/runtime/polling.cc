@@ -6,6 +6,7 @@
 
 #include "epilog/runtime/local_trace.h"
 #include "epilog/runtime/own_stack.h"
+#include "epilog/runtime/reads.h"
 
 namespace kojak::measure {
 
@@ -82,7 +83,7 @@ void fill(MpiPoll& to, const Recorder& r, const PolledMember& m, PollTicks begin
   to.tag = Tag{m.is.tag};
   to.wid = WindowId{m.is.window};
   to.tlid = PeerId{m.is.target};
-  to.disp = kUnknown64;
+  to.disp = m.is.kind == PollKind::kRead ? Count64{m.is.place} : kUnknown64;
   to.bytes = Byte{m.is.bytes};
   to.value = Count64{m.is.value};
   to.other = Count64{m.is.other};
@@ -234,13 +235,12 @@ void close_own_spill(Recorder& r) {
 // Who called closes what this may have spilled.
 void end_here(Recorder& r, PollEnd why) {
   Polling& p = take_series(r);
-  end_last_slice(r, p);
-  write_series(r, p, why);
-  p.series.close();
-}
-// The next poll goes on what was just written.
-void go_on(Recorder& r) {
-  r.trace->polling->has_parts = r.polls_go_on = true;
+  if (p.series.is_open()) {
+    end_last_slice(r, p);
+    write_series(r, p, why);
+    p.series.close();
+  }
+  if (r.reads_wait) write_held_reads(r);
 }
 
 // Of a call that polls something came.
@@ -255,7 +255,7 @@ bool settle_here(const Came& came) {
   Recorder& r = came.r;
   if (!came.found || !r.polling->series.asked_for(came.what)) {
     end_here(r, PollEnd::kOtherCall);
-    if (came.found) go_on(r);
+    if (came.found) let_polls_go_on(r);
     return false;
   }
   Polling& p = take_series(r);
@@ -279,7 +279,7 @@ void settle_slice(Recorder& r, Ticks exit) {
       take_series(r);
       write_series(r, p, PollEnd::kOtherCall);
       p.series.close();
-      go_on(r);
+      let_polls_go_on(r);
       return close_own_spill(r);
     }
   }
@@ -293,31 +293,37 @@ void settle_slice(Recorder& r, Ticks exit) {
   p.series.leave_out(ticks() - exit);
 }
 
-bool begin_series(Recorder& r, const PollMember& what, Ticks enter, Ticks exit) {
+bool attach(Recorder& r) {
   LocalTrace& trace = *r.trace;
   if (trace.polling == nullptr) on_own_stack([&trace] { trace.polling = create<Polling>(); });
   if (trace.polling == nullptr) return false;
-  Polling& p = *trace.polling;
   // Somebody else's limit calls us.
   std::byte* expected = trace.hard_limit - kCallRoom;
   if (!r.limit.compare_exchange_strong(expected, polling_limit(), std::memory_order_relaxed)) {
     return false;
   }
+  ++trace.polling->serial;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  r.polling = trace.polling;
+  return true;
+}
+
+void begin_series(const Recorder& r, const PollMember& what, Ticks enter, Ticks exit,
+                  Ticks inside) {
+  Polling& p = *r.polling;
   p.has_parts = p.has_parts && r.polls_go_on;
   p.has_reading = false;
-  ++p.serial;
   if (r.metrics != nullptr) std::memcpy(p.metrics, r.metrics->values, sizeof p.metrics);
-  p.series.begin(what, enter, exit, poll_scale);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  r.polling = &p;
-  return true;
+  p.series.begin(what, enter, exit, poll_scale, inside);
 }
 
 [[gnu::cold, gnu::noinline]] bool begin_polls(Recorder& r, const PollMember& what, Ticks enter,
                                               Ticks exit) {
   if (the_session.config.polls != PollRecording::kJoin || r.outer_calls != 0 || r.trace == nullptr)
     return false;
-  return begin_series(r, what, enter, exit);
+  if (!attach(r)) return false;
+  begin_series(r, what, enter, exit, 0);
+  return true;
 }
 [[gnu::cold, gnu::noinline]] void full(Recorder& r, Ticks exit) {
   on_own_stack([&] { settle_slice(r, exit); });
@@ -335,9 +341,38 @@ bool join_poll(Recorder& r, const PollMember& what, Ticks enter, Ticks exit) {
     return begin_polls(r, what, enter, exit);
   if (r.metrics != nullptr) [[unlikely]]
     keep_metrics(r, *p);
+  if (!p->series.is_open()) [[unlikely]] {
+    begin_series(r, what, enter, exit, 0);
+    return true;
+  }
   if (p->series.poll(what, enter, exit, poll_scale)) [[unlikely]]
     full(r, exit);
   return true;
+}
+
+void let_polls_go_on(Recorder& r) {
+  r.trace->polling->has_parts = r.polls_go_on = true;
+}
+
+bool series_is_open(const Recorder& r) {
+  return r.polling != nullptr && r.polling->series.is_open();
+}
+
+bool hold_polling(Recorder& r) {
+  return r.polling != nullptr || attach(r);
+}
+
+void join_read(Recorder& r, const PollMember& what, Ticks enter, Ticks exit, Ticks inside) {
+  PollSeries& series = r.polling->series;
+  if (!series.is_open()) [[unlikely]] {
+    begin_series(r, what, enter, exit, inside);
+  } else if (series.poll(what, enter, exit, poll_scale, inside)) [[unlikely]] {
+    full(r, exit);
+  }
+}
+
+void join_read_too(Recorder& r, const PollMember& what, Ticks enter) {
+  r.polling->series.also(what, enter);
 }
 
 bool settle_polls(Recorder& r, const PollMember& what, bool found, RegionId region, Ticks enter,
@@ -353,6 +388,7 @@ void count_find(Recorder& r, RegionId region) {
 void end_polls(Recorder& r, PollEnd why) {
   if (the_session.stopped) {
     take_series(r).series.close();
+    r.reads_wait = false;
     return;
   }
   on_own_stack([&] {
@@ -363,11 +399,20 @@ void end_polls(Recorder& r, PollEnd why) {
 
 void interrupt_polls(Recorder& r, bool in_call) {
   LocalTrace& trace = *r.trace;
+  const bool part = series_is_open(r) || r.polls_go_on;
   const bool in_flush = trace.in_flush;
   trace.in_flush = in_flush || in_call;
   end_polls(r, PollEnd::kOtherCall);
   trace.in_flush = in_flush;
-  go_on(r);
+  if (part) let_polls_go_on(r);
+}
+
+void end_polls_in_call(Recorder& r, PollEnd why) {
+  LocalTrace& trace = *r.trace;
+  const bool in_flush = trace.in_flush;
+  trace.in_flush = true;
+  end_polls(r, why);
+  trace.in_flush = in_flush;
 }
 
 void write_poll_sites(Recorder& r) {
@@ -382,6 +427,7 @@ void write_poll_sites(Recorder& r) {
 }
 
 void drop_polls(LocalTrace& trace) {
+  drop_reads(trace);
   Polling* const p = trace.polling;
   trace.polling = nullptr;
   trace.recorder->polling = nullptr;

@@ -30,11 +30,25 @@ extern bool pauses_are_seen;
 // A poll at this place found something.
 [[gnu::noinline]] void count_find(Recorder& r, RegionId region);
 
+// For reads (runtime/reads.h), of which it is told later whether they are polls: what else is
+// written comes into make_room() from now on, as while a series is open. False: it does not.
+[[gnu::cold, gnu::noinline]] bool hold_polling(Recorder& r);
+// Behind that: a poll made of several calls. `inside`: what lies between these.
+[[gnu::noinline]] void join_read(Recorder& r, const PollMember& what, Ticks enter, Ticks exit,
+                                 Ticks inside);
+// Something else that it asked for, before or behind that.
+[[gnu::noinline]] void join_read_too(Recorder& r, const PollMember& what, Ticks enter);
+bool series_is_open(const Recorder& r);
+
 // The series that is open is over, and written. Not between the records of a call.
 [[gnu::cold, gnu::noinline]] void end_polls(Recorder& r, PollEnd why);
 // It is interrupted: by a region, a sample. `in_call`: what comes behind it has begun already, so a
 // flush has no record of its own.
 [[gnu::cold, gnu::noinline]] void interrupt_polls(Recorder& r, bool in_call = false);
+// It is over in a call, which is recorded behind it.
+[[gnu::cold, gnu::noinline]] void end_polls_in_call(Recorder& r, PollEnd why);
+// The next one goes on what was written.
+void let_polls_go_on(Recorder& r);
 // MPI_POLL_SITE of those that have changed.
 void write_poll_sites(Recorder& r);
 // The trace is closed.
@@ -49,7 +63,7 @@ KOJAK_INLINED inline bool ready_to_poll(Recorder& r, unsigned function, const vo
                                         const void* frame, RegionId& region) {
   if (r.polling != nullptr) {
     const bool called = r.limit.load(std::memory_order_relaxed) != polling_limit();
-    if (called || r.outer_calls != 0) [[unlikely]]
+    if (called || r.outer_calls != 0 || r.reads_wait) [[unlikely]]
       interrupt_polls(r);
   }
   if (!find_region(r, function, caller, frame, region)) return false;

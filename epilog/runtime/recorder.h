@@ -109,6 +109,7 @@ struct alignas(64) Recorder {
   std::uint32_t outer_calls;  // how many calls are open around the innermost one
   bool open_region;           // of the innermost call; its ENTER is written, its exit is not
   bool polls_go_on;           // no call but polls was recorded since a series was interrupted
+  bool reads_wait;            // are held back until they are complete (reads.h)
   std::uintptr_t window_key;  // the window used last, and what tells that it is still the same
   void* window;
   std::uint64_t window_serial;

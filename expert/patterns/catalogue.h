@@ -38,6 +38,7 @@
 #include "expert/patterns/rma/fence_wait.h"
 #include "expert/patterns/rma/group_calls.h"
 #include "expert/patterns/rma/late_complete.h"
+#include "expert/patterns/rma/late_notification.h"
 #include "expert/patterns/rma/late_post.h"
 #include "expert/patterns/rma/lock_contention.h"
 #include "expert/patterns/rma/pairs.h"
@@ -89,6 +90,7 @@ using Catalogue = PatternList<
             RmaCommunication,
               EarlyTransfer,
               RmaLockContention,
+              RmaLateNotification,
               RmaWaitForProgress,
           Synchronization,
             Barrier,

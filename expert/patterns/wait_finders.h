@@ -13,6 +13,7 @@
 #include "expert/patterns/catalogue.h"
 #include "expert/patterns/mpi/begun_waits.h"
 #include "expert/patterns/openmp/waits.h"
+#include "expert/patterns/rma/notifications.h"
 #include "expert/patterns/rma/passive/waits.h"
 #include "expert/waits/poll_stretches.h"
 
@@ -25,7 +26,8 @@ class WaitFinders {
   WaitFinders(const earl::Trace& trace, Out& out)
       : out_(out),
         asked_for_arrivals_(out.asks_for_arrivals()),
-        stretches_(trace.location_count()) {
+        stretches_(trace.location_count()),
+        notifications_(trace) {
     if (RmaWaits::concerns(trace.definitions())) {
       hides_progress_ = SwitchedOff(trace.definitions()).hides_progress();
       rma_.emplace(trace, !hides_progress_, out);
@@ -46,6 +48,7 @@ class WaitFinders {
   }
   void on_enter(const earl::OpenCall& call) {
     if (rma_) rma_->on_enter(call);
+    if (rma_) notifications_.on_enter(call);
     if (omp_) omp_->on_enter(call);
   }
   // Also where they need no others.
@@ -55,6 +58,7 @@ class WaitFinders {
   }
   void on_call(const Call& call) {
     if (rma_) rma_->on_call(call);
+    if (rma_) notifications_.on_call(call);
     if (omp_) omp_->on_call(call);
   }
 
@@ -69,6 +73,17 @@ class WaitFinders {
   KOJAK_INLINED void on_transfer(const earl::Transfer& transfer) {
     KOJAK_TELL_PATTERNS(on_transfer, transfer);
     if (rma_) rma_->on_transfer(transfer);
+    notifications_.on_transfer(transfer);
+  }
+  void on_polls_read(const earl::OpenCall& at, std::uint64_t bytes) {
+    out_.add(BytesGot{}, at, bytes);
+  }
+  void on_rma_place(const earl::RmaPlace& place) { notifications_.on_place(place); }
+  bool wants_transfer_ends() const { return notifications_.wants_ends(); }
+  void on_transfer_end(const earl::TransferEnd& end) { notifications_.on_end_of(end); }
+  void on_value(const earl::OpenCall& call, const MpiValue& found) {
+    out_.begin_operation(Operation::Object::kNothing, 0);
+    notifications_.on_value(call, found, stretches_.latest(call.index), out_);
   }
   void on_marked_transfer(ProcessId origin, RmaId rmaid, const earl::AccessEpoch* epoch) {
     KOJAK_TELL_PATTERNS(on_marked_transfer, rmaid, epoch);
@@ -239,6 +254,7 @@ class WaitFinders {
   Arrivals arrivals_;
   BegunWaits begun_waits_;
   PollStretches stretches_;
+  Notifications notifications_;
   std::optional<RmaWaits> rma_;       // only where the trace has such epochs
   std::optional<OmpWaits<Out>> omp_;  // only where it has OpenMP constructs
 };

@@ -60,6 +60,9 @@ class PollStretches {
     return nullptr;
   }
 
+  // The parts of the latest stretch of a location, in order.
+  const Parts& latest(std::uint32_t location) const { return locations_[location].open; }
+
  private:
   static constexpr std::size_t kMostParts = 4096, kMostEnded = 16;
   struct Ended {

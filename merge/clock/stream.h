@@ -76,6 +76,7 @@ struct alignas(64) Stream {
   std::size_t callers_in_call = 0;  // of a whole-call record
   double entered = 0;               // time of the last ENTER or ENTER_CS
   SeriesOnTheWay polls;
+  std::optional<MpiRmaPlace> place;  // of the one-sided operation that follows
   std::optional<ControlledCursor> controlled;
   double controlled_base = 0;
   double linear = 0;  // time of the current event without `controlled`

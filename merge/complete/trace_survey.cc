@@ -155,6 +155,7 @@ void TraceSurvey::scan(LocalInput& input) {
           if (epochs != nullptr) names.define(placed, dialect_);
           if (record.type == type_of(RecordType::kMetric)) ++dialect_.metrics;
           if (record.type == type_of(RecordType::kMpiPollSite)) note_poll_site(record);
+          if (record.type == type_of(RecordType::kMpiWinPart)) note_window_part(record);
           break;
         }
         case Step::kUnknown:
@@ -188,6 +189,12 @@ void TraceSurvey::note_poll_site(const RawRecord& record) {
   MpiPollSite site;
   if (decode(record, dialect_, site) != nullptr) return;
   facts.poll_sites[raw(site.rid)] = {raw(site.finds), raw(site.least)};
+}
+
+void TraceSurvey::note_window_part(const RawRecord& record) {
+  MpiWinPart part;
+  if (decode(record, dialect_, part) != nullptr || raw(part.unit) == 0) return;
+  facts.window_units[raw(part.wid)] = raw(part.unit);
 }
 
 void TraceSurvey::note_locks(std::uint8_t type) {

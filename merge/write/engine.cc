@@ -313,6 +313,9 @@ class Engine {
       case RecordType::kShmemPlace:
         contexts_.place(s);
         return;
+      case RecordType::kMpiRmaPlace:
+        transfers_.place(s);
+        return;
       case RecordType::kGet1tsRemote:
         contexts_.get_starts(s);
         return;

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "merge/write/end_writer.h"
+#include "merge/write/window_parts.h"
 
 namespace kojak::merge {
 
@@ -20,7 +21,7 @@ template <bool Plain>
 class PollWriter {
  public:
   PollWriter(const EngineInputs& in, EventWriter<Plain>& events, EndWriter<Plain>& ends)
-      : events_(events), emitter_(events.emitter()), ends_(ends) {
+      : events_(events), emitter_(events.emitter()), ends_(ends), parts_(in) {
     for (std::size_t i = 0; i < in.traces.size(); ++i) {
       const TraceFacts& facts = in.survey.traces[i];
       for (const auto& [rid, site] : facts.poll_sites) {
@@ -153,6 +154,7 @@ class PollWriter {
     Translator translator(*s.translation, events_.processes());
     visit_fields(member, events_.dialect_of(s), translator);
     member.csid = CallSiteId{site};
+    member.disp = parts_.first_byte(raw(member.wid), raw(member.tlid), member.disp);
     if (translator.unknown()) events_.unknown_id(s);
     if (translator.bad_peer()) events_.bad_peer(s);
     emitter_.make_room();
@@ -162,6 +164,7 @@ class PollWriter {
   EventWriter<Plain>& events_;
   Emitter<Plain>& emitter_;
   EndWriter<Plain>& ends_;
+  WindowParts parts_;
   std::map<Place, PollSite> sites_;
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "merge/write/grant_writer.h"
+#include "merge/write/window_parts.h"
 
 namespace kojak::merge {
 
@@ -21,6 +22,7 @@ class TransferWriter {
         ends_(ends),
         grants_(grants),
         placement_(ends.placement()),
+        parts_(in),
         extended_(in.extended),
         processes_(events.processes()) {}
 
@@ -34,6 +36,7 @@ class TransferWriter {
       return false;
     }
     const std::uint32_t window = events_.window_of(s, call.wid);
+    put_place(s, call.rmaid);
     const bool request = events_.role_of(region) == MpiRole::kRequestTransfer;
     const double exit = s.corrected(call.exit.value);
     const auto begin = [&](bool put, const LocalEnd& end) {
@@ -116,10 +119,29 @@ class TransferWriter {
                         [&](const InFlight& f) { return f.rmaid == rmaid && f.put == put; });
   }
 
+  // MPI_RMA_PLACE: it stands before the operation that it tells of.
+  void place(Stream& s) {
+    MpiRmaPlace r;
+    if (!events_.read(s, r) || !events_.good_peer(s, r.dlid)) return;
+    r.wid = WindowId{events_.window_of(s, r.wid)};
+    r.disp = parts_.first_byte(raw(r.wid), raw(r.dlid), r.disp);
+    s.place = r;
+  }
+  KOJAK_INLINED void put_place(Stream& s, RmaId rmaid) {
+    if (!s.place) [[likely]]
+      return;
+    if (s.place->rmaid == rmaid) {
+      s.place->time = Seconds{s.time};
+      emitter_.put(*s.place);
+      emitter_.make_room();
+    }
+    s.place.reset();
+  }
   void put_starts(Stream& s) {
     MpiPut1ts r;
     if (!events_.read(s, r)) return;
     if (!events_.good_peer(s, r.dlid)) return;
+    put_place(s, r.rmaid);
     r.wid = WindowId{events_.window_of(s, r.wid)};
     if (!start_waits(s, true, raw(r.dlid), raw(r.wid), raw(r.rmaid), r.sent)) {
       events_.copy_attributes(s);
@@ -131,6 +153,7 @@ class TransferWriter {
     MpiGet1tsRemote r;
     if (!events_.read(s, r)) return;
     if (!events_.good_peer(s, r.dlid)) return;
+    put_place(s, r.rmaid);
     r.wid = WindowId{events_.window_of(s, r.wid)};
     emitter_.put(MpiGet1to{r.lid, r.time, r.rmaid, r.wid});
     if (!start_waits(s, false, raw(r.dlid), raw(r.wid), raw(r.rmaid), r.sent)) {
@@ -254,6 +277,7 @@ class TransferWriter {
   EndWriter<Plain>& ends_;
   GrantWriter<Plain>& grants_;
   Placement& placement_;
+  WindowParts parts_;
   bool extended_;
   std::uint32_t processes_;
   std::uint64_t no_end_ = 0, no_start_ = 0;

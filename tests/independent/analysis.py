@@ -12,6 +12,8 @@ def analyse(trace):
     epochs = epoch_module.Epochs(trace)
     base.times(trace, severities)
     polls.visits(trace, severities)
+    polls.bytes_read(trace, severities)
+    polls.notifications(trace, severities)
     matched = messages.Messages(trace)
     base.visits_and_bytes(trace, severities, epochs.operations, matched.of_receive, epochs.shmem)
     matched.patterns(severities)

@@ -38,8 +38,9 @@ PARENT = {
 PATTERNS = {
     "mpi_latesender", "mpi_latesender_wo", "mpi_latereceiver", "mpi_latereceiver_wo", "mpi_earlyreduce",
     "mpi_earlyscan", "mpi_latebroadcast", "mpi_wait_nxn", "mpi_nxn_completion", "mpi_rma_earlytransfer",
-    "mpi_rma_comm_lock_contention", "mpi_rma_comm_wait_for_progress", "mpi_barrier_wait", "mpi_barrier_completion",
-    "mpi_rma_wait_window_create", "mpi_rma_wait_window_free", "mpi_rma_fence_wait", "mpi_rma_fence_completion", "mpi_rma_latepost",
+    "mpi_rma_comm_lock_contention", "mpi_rma_late_notification", "mpi_rma_comm_wait_for_progress", "mpi_barrier_wait",
+    "mpi_barrier_completion", "mpi_rma_wait_window_create", "mpi_rma_wait_window_free", "mpi_rma_fence_wait",
+    "mpi_rma_fence_completion", "mpi_rma_latepost",
     "mpi_rma_latepost_first", "mpi_rma_earlywait", "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair",
     "mpi_rma_indirectwait", "mpi_rma_gat_wait_for_progress", "mpi_rma_sync_lock_contention",
     "mpi_rma_sync_wait_for_progress", "mpi_reduce_wait", "mpi_wait_neighbours", "mpi_comm_create_wait",

@@ -1,7 +1,11 @@
 """Series of polls: which calls are, or end, one that waits, since when they asked for what they found, how many calls
 they stand for."""
 WAITS, GOES_ON, ALONE = 1, 1, 4  # judged, and flags, of MPI_POLLED
-REQUEST, MESSAGE = 1, 2  # kinds of MPI_POLL
+REQUEST, MESSAGE, READ = 1, 2, 4  # kinds of MPI_POLL
+PUT, GET = 1, 2  # kinds of MPI_RMA_PLACE
+SWAP = 15  # op of MPI_RMA_PLACE
+SHARED = 4  # flavour of a window
+FOREVER = float("inf")
 
 
 def read(trace):
@@ -80,6 +84,84 @@ def visits(trace, severities):
             counted = max(0, counted - member.count)
             for path in paths:
                 severities.add_at("visits", path, call.location, polls)
+
+
+def bytes_read(trace, severities):
+    """What series of reads have got, at the call paths of the reads."""
+    for call in trace.calls:
+        for paths, member in call.joined:
+            if member.kind_ == READ:
+                severities.add_at("bytes_get", paths[-1], call.location, member.count * member.bytes)
+
+
+def notifications(trace, severities):
+    """Late Notification: who changed the value that a series of reads had found until then."""
+    process, puts, reads, windows = trace.process_of, {}, {}, {}
+    for definition in trace.definitions.get("WIN_IDENTITY", []):
+        windows[definition["wid"]] = definition.get("flavour")
+    writes = []
+    for e in trace.events:
+        if e.kind == "MPI_RMA_PLACE":
+            if e.kind_ & GET:
+                reads[e.lid, e.rmaid] = e
+            if e.kind_ & PUT:
+                puts[process[e.lid], e.rmaid + bool(e.kind_ & GET)] = e
+        elif e.kind == "MPI_PUT_1TS":
+            place = puts.get((process[e.lid], e.rmaid))
+            first = place.disp if place else None
+            writes.append({"origin": process[e.lid], "rmaid": e.rmaid, "call": e.call, "window": e.wid, "pos": e.pos,
+                           "target": process[e.dlid], "first": first, "bytes": place.bytes if place else 0,
+                           "swap": bool(place) and place.op == SWAP, "end": FOREVER})
+        elif e.kind == "MPI_PUT_1TE":
+            for w in writes:
+                if w["origin"] == process[e.slid] and w["rmaid"] == e.rmaid:
+                    w["end"] = e.time
+    first_place = min((e.pos for e in trace.events if e.kind == "MPI_RMA_PLACE"), default=FOREVER)
+    writes = [w for w in writes if w["pos"] > first_place]
+    for value in trace.events:
+        read = reads.get((value.lid, value.rmaid)) if value.kind == "MPI_VALUE" else None
+        if read is None or read.disp is None:
+            continue
+        stretch = []
+        for call in sorted((c for c in trace.calls if c.joined and c.location == value.lid and c.exit_pos < value.pos),
+                           key=lambda c: c.begin.pos):
+            stretch = stretch if call.goes_on else []
+            stretch += [call] if call.polled else []
+        asked = []
+        for call in stretch:
+            mine = [m for _, m in call.joined if m.kind_ == READ and
+                    (m.wid, m.tlid, m.disp, m.bytes) == (read.wid, read.dlid, read.disp, read.bytes)]
+            if mine:
+                asked.append((call, mine[0]))
+        if not asked:
+            continue
+        by = _who_changed(trace, windows, writes, value, read, asked[-1][1], stretch[-1])
+        for call, member in asked:
+            if by is not None and "PAUSING" not in {child.region.name for child in call.children}:
+                begin = max(call.enter, member.first_enter)
+                waited = sum(max(0, min(end, by) - max(start, begin)) for start, end in call.exclusive())
+                severities.add("mpi_rma_late_notification", call, waited)
+
+
+def _who_changed(trace, windows, writes, value, read, last, series):
+    """When it was changed: by the enter of an operation, or by the target itself."""
+    target, reader = trace.process_of[read.dlid], trace.process_of[value.lid]
+    there = [w for w in writes if w["pos"] < value.pos and (w["window"], w["target"]) == (read.wid, target) and
+             w["origin"] != reader and w["end"] >= last.last_enter]
+    known = [w for w in there if w["first"] is not None and w["first"] < read.disp + read.bytes and
+             read.disp < w["first"] + w["bytes"]]
+    known = [w for w in known if not w["swap"]] or known
+    if known:
+        return known[-1]["call"].enter
+    unknown = [w for w in there if w["first"] is None]
+    if unknown:
+        return unknown[-1]["call"].enter if len({w["origin"] for w in unknown}) == 1 else None
+    paused = any(c.region.name == "PAUSING" and c.begin.pos < value.pos for c in trace.calls)
+    if paused or target == reader or windows.get(read.wid) == SHARED:
+        return None
+    main = [lid for lid, pid in trace.process_of.items() if pid == target and not trace.thread_of[lid]]
+    inside = any(c.location in main and c.begin.pos < value.pos < c.exit_pos for c in trace.calls)
+    return series.exit if inside else None
 
 
 def leaf_of_series(call, begun):

@@ -35,6 +35,7 @@ time
     mpi_rma_communication
      mpi_rma_earlytransfer
      mpi_rma_comm_lock_contention
+     mpi_rma_late_notification
      mpi_rma_comm_wait_for_progress
    mpi_synchronization
     mpi_sync_collective

@@ -240,5 +240,56 @@ TEST(MergePolls, WhatIsCutOffIsLeftOut) {
   EXPECT_EQ(value(events_of(other)[2], "members"), "1");
 }
 
+// Rank 1 says that a displacement of 1 is 8 bytes in its part of the window, rank 0 that it is 4.
+std::string window_of(std::uint32_t rank, int unit) {
+  const std::string id = std::to_string(rank);
+  return kRegions +
+         "STRING strid=3 cntc=0 str=\"MPI_Get\"\n"
+         "REGION rid=10 rnid=3 fid=absent begln=absent endln=absent rdid=absent rtype=1\n"
+         "MPI_COMM cid=0 grpc=1 grpv=11000000\nCOMM_IDENTITY cid=0 hi=1 lo=2 flags=0\n"
+         "MPI_WIN wid=0 cid=0\nWIN_IDENTITY wid=0 hi=3 lo=4 flags=0\n" +
+         (unit == 0 ? std::string()
+                    : "MPI_WIN_PART wid=0 base=4096 size=64 unit=" + std::to_string(unit) + "\n") +
+         "ENTER lid=" + id + " time=0 rid=7\n";
+}
+const std::string kPlaced =
+    "MPI_RMA_PLACE lid=0 time=1 dlid=1 wid=0 rmaid=3 disp=5 bytes=8 kind=2 op=14\n"
+    "MPI_RMA_CALL lid=0 time=1 exit=1.5 rid=10 dlid=1 wid=0 rmaid=3 bytes=8 got=0 kind=2\n"
+    "MPI_POLL_CALL lid=0 time=2 exit=3 rid=10 count=5 called=0.5 rest=0.25 kind=4 last_enter=2.5 "
+    "polls=5 judged=1 end=3 members=1 wid=0 tlid=1 disp=5 bytes=8 value=7\n"
+    "EXIT lid=0 time=4\n";
+
+TEST(MergePolls, PlacesAreBytesOfTheTargetsPart) {
+  LocalRun run(2);
+  run.add(0, window_of(0, 4) + kPlaced);
+  run.add(1, window_of(1, 8) + "EXIT lid=1 time=4\n");
+  run.merge();
+  std::vector<std::string> mine;
+  for (const std::string& event : events_of(run)) {
+    if (event.find("MPI_RMA_PLACE") == 0 || event.find("MPI_POLL ") == 0 ||
+        event.find("MPI_GET_1TO") == 0) {
+      mine.push_back(event);
+    }
+  }
+  EXPECT_EQ(flow(mine), "MPI_RMA_PLACE 1, MPI_GET_1TO 1, MPI_POLL 3");
+  ASSERT_EQ(mine.size(), 3u);
+  EXPECT_EQ(value(mine[0], "disp"), "40");
+  EXPECT_EQ(value(mine[0], "op"), "14");
+  EXPECT_EQ(value(mine[2], "disp"), "40");
+  EXPECT_EQ(value(mine[2], "value"), "7");
+}
+
+TEST(MergePolls, PlacesAreUnknownWhereTheTargetDidNotSay) {
+  LocalRun run(2);
+  run.add(0, window_of(0, 4) + kPlaced);
+  run.add(1, window_of(1, 0) + "EXIT lid=1 time=4\n");
+  run.merge();
+  for (const std::string& event : events_of(run)) {
+    if (event.find(" disp=") != std::string::npos) {
+      EXPECT_EQ(value(event, "disp"), "18446744073709551615") << event;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kojak::test

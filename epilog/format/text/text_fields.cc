@@ -42,6 +42,7 @@ constexpr std::optional<std::uint64_t> left_out(std::string_view name, bool firs
     return number ? kZero : kNone;
   }
   if (std::is_same_v<R, MpiValue> && name == "other") return kZero;
+  if (std::is_same_v<R, MpiRmaPlace> && name == "op") return kZero;
   if (name == "rlid") return kNone;
   const bool harmless = is_one_of<T, CommId, WindowId, Tag, Bytes, Bytes64>() || name == "local";
   return harmless ? kZero : kMustBeThere;

@@ -1,0 +1,145 @@
+// Where small one-sided operations work, and those that read: runtime/reads.h.
+#pragma once
+
+#include "epilog/mpi/polls.h"
+#include "epilog/mpi/window.h"
+#include "epilog/runtime/reads.h"
+
+namespace kojak::measure {
+
+// As MPI_RMA_PLACE has it.
+inline std::uint8_t op_code(MPI_Op op) {
+  const MPI_Op known[] = {MPI_MAX, MPI_MIN,  MPI_SUM,  MPI_PROD,   MPI_LAND,   MPI_BAND,    MPI_LOR,
+                          MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP};
+  std::uint8_t code = 1;
+  for (const MPI_Op each : known) {
+    if (each == op) return code;
+    ++code;
+  }
+  return kPlaceOther;
+}
+template <class A>
+std::uint8_t op_of(const A& a) {
+  if constexpr (requires { a.compare_addr; }) {
+    return kPlaceSwap;
+  } else if constexpr (requires { a.op; }) {
+    return op_code(a.op);
+  } else {
+    return kPlacePlain;
+  }
+}
+
+// A predefined type all of whose bytes are its value. Such handles never get another meaning.
+inline bool is_plain_type(MPI_Datatype type) {
+  static std::atomic<Word> known{0};
+  if (known.load(std::memory_order_relaxed) == word(type)) return true;
+  int integers = 0, addresses = 0, types = 0, combiner = 0, size = 0;
+  MPI_Aint begin = 0, extent = 0;
+  if (mpi::Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS ||
+      combiner != MPI_COMBINER_NAMED || mpi::Type_size(type, &size) != MPI_SUCCESS ||
+      mpi::Type_get_extent(type, &begin, &extent) != MPI_SUCCESS || begin != 0 || extent != size) {
+    return false;
+  }
+  known.store(word(type), std::memory_order_relaxed);
+  return true;
+}
+
+// Where the result goes, if it is one value as it is at the target; else null.
+template <class A>
+const void* plain_result(const A& a) {
+  if constexpr (requires { a.datatype; }) {
+    return is_plain_type(a.datatype) ? a.result_addr : nullptr;
+  } else if constexpr (requires { a.result_datatype; }) {
+    const bool same = a.result_datatype == a.target_datatype && a.result_count == a.target_count;
+    return same && is_plain_type(a.target_datatype) ? a.result_addr : nullptr;
+  } else {
+    const bool same = a.origin_datatype == a.target_datatype && a.origin_count == a.target_count;
+    return same && is_plain_type(a.target_datatype) ? a.origin_addr : nullptr;
+  }
+}
+
+// The call in hand is no poll, and is recorded behind a series that is open.
+template <class C>
+KOJAK_INLINED inline void ends_series(C& call) {
+  if (call.r.polling == nullptr) [[likely]]
+    return;
+  end_polls_in_call(call.r, PollEnd::kOtherCall);
+  call.p = call.r.cursor;
+}
+
+// A read was issued. True: it is held back.
+template <class C, class A>
+[[gnu::noinline]] bool read_is_held(const C& call, const A& a, const Window& window,
+                                    std::uint32_t target, std::uint64_t bytes, std::uint32_t id) {
+  const void* const result = plain_result(a);
+  if (result == nullptr) return false;
+  SmallRead read;
+  read.what = asks(PollKind::kRead, call.region);
+  read.what.bytes = static_cast<std::uint8_t>(bytes);
+  read.what.window = window.id;
+  read.what.target = target;
+  read.what.place = static_cast<std::uint64_t>(a.target_disp);
+  read.result = result;
+  read.rmaid = static_cast<RmaId>(id);
+  read.op = op_of(a);
+  read.completions = window.completions;
+  read.enter = ticks_of(call.enter);
+  read.exit = ticks_of(call.exit);
+  return hold_read(call.r, read, !call.entered && call.good);
+}
+
+template <class C>
+[[gnu::noinline]] void take_completed(C& call, const Window& window, std::uint32_t target) {
+  FoundValues found;
+  take_values(call.r, {window.id, target, window.completions}, found);
+  for (unsigned i = 0; i < found.count; ++i) {
+    const FoundValues::Value& v = found.values[i];
+    if (!call.room(kMaxRecord)) return;
+    call.event(
+        MpiValue{call.r.lid, call.exit, v.rmaid, Count64{v.value}, Count64{v.other}});
+  }
+}
+// A call has completed what this process had issued to that target, or to all.
+template <class C>
+KOJAK_INLINED inline void completed_reads(C& call, Window& window, std::uint32_t target,
+                                          bool local = false) {
+  if constexpr (C::kOn) {
+    if (watches_reads(call.r) && call.good) [[unlikely]]
+      call.apart([&](C& c) { take_completed(c, window, target); });
+  }
+  ++window.completions;
+  window.reads.complete(target);
+  if (!local) window.others.complete(target);
+}
+// It has done so in another way.
+template <class C>
+KOJAK_INLINED inline void ended_reads(C& call, Window& window) {
+  if constexpr (C::kOn) {
+    if (watches_reads(call.r)) forget_reads(call.r, window.id);
+  }
+  ++window.completions;
+  window.reads.complete(kAbsent);
+  window.others.complete(kAbsent);
+}
+
+// Other threads may have read there, too.
+template <class A>
+[[gnu::noinline]] void completed_poll(const A& a) {
+  const BookkeepingLock lock;
+  if (Window* const window = find_window(a.win)) ++window->completions;
+}
+
+// A call that completes, while reads are held back: whether it is their poll.
+template <class A>
+[[gnu::noinline]] bool ends_poll(Recorder& r, const A& a) {
+  const BookkeepingLock lock;
+  const Window* const window = remembered_window<find_window>(r, a.win);
+  if (window == nullptr || !window->reads.none() || !window->others.none()) return false;
+  std::uint32_t target = kAbsent;
+  if constexpr (requires { a.rank; }) {
+    if (a.rank == MPI_PROC_NULL || (target = window->peer(a.rank)) == kAbsent) return false;
+  }
+  return completes_held(r, {window->id, target, window->completions});
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,280 @@
+#include "epilog/runtime/reads.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/own_stack.h"
+#include "epilog/runtime/polling.h"
+
+namespace kojak::measure {
+
+struct SmallReads {
+  static constexpr unsigned kPlaces = 4, kRing = 8, kPages = 8;
+  static constexpr unsigned kNone = ~0u;
+  struct Place {
+    PollMember what;  // its value is the last one
+    const void* result = nullptr;
+    bool known = false;  // the value
+    bool asked = false;  // polls have, since the value changed
+  };
+  struct Watched {
+    SmallRead is;
+    unsigned place = kNone;
+  };
+  Place places[kPlaces];
+  unsigned next_place = 0, recent = 0;
+  // The first `written` are in the trace, the others are held back.
+  Watched ring[kRing];
+  unsigned count = 0, written = 0;
+  std::uintptr_t pages[kPages] = {};
+  unsigned next_page = 0;
+  std::uintptr_t refused = 0;  // the last page that is none of memory
+  Ticks ask_again = 0;  // no other page is asked for before
+};
+
+namespace {
+
+constexpr unsigned kPageBits = 12;
+constexpr unsigned kLongPoll = 10;  // slices; where MPI gives the processor away, others take some
+
+// Reads of memory that may be a device's are not allowed here.
+constinit bool reading_is_forbidden = false;
+
+struct SmallValue {
+  std::uint64_t value = 0, other = 0;
+};
+
+// Through the kernel, which says so where it cannot be read as memory is.
+bool ask_for_page(const std::byte* from) {
+  const int saved = errno;
+  std::byte got;
+  const iovec to{&got, 1}, at{const_cast<std::byte*>(from), 1};
+  const bool good = process_vm_readv(getpid(), &to, 1, &at, 1, 0) == 1;
+  if (!good && errno != EFAULT) reading_is_forbidden = true;
+  errno = saved;
+  return good;
+}
+bool may_load(SmallReads& s, const std::byte* from, unsigned bytes) {
+  const auto page = reinterpret_cast<std::uintptr_t>(from) >> kPageBits;
+  if ((reinterpret_cast<std::uintptr_t>(from) + bytes - 1) >> kPageBits != page) return false;
+  for (const std::uintptr_t known : s.pages) {
+    if (known == page) return true;
+  }
+  const Ticks now = ticks();
+  if (page == s.refused || now < s.ask_again || reading_is_forbidden) return false;
+  s.ask_again = now + poll_scale.slice;
+  if (!ask_for_page(from)) {
+    s.refused = page;
+    return false;
+  }
+  s.pages[s.next_page++ % SmallReads::kPages] = page;
+  return true;
+}
+bool load(SmallReads& s, const SmallRead& read, SmallValue& to) {
+  const unsigned bytes = read.what.bytes;
+  const auto* const from = static_cast<const std::byte*>(read.result);
+  if (!may_load(s, from, bytes)) return false;
+  std::memcpy(&to.value, from, bytes < 8 ? bytes : 8);
+  if (bytes > 8) std::memcpy(&to.other, from + 8, bytes - 8);
+  return true;
+}
+bool is_value(const SmallReads::Place& place, const SmallValue& v) {
+  return place.what.value == v.value && place.what.other == v.other;
+}
+
+unsigned find_place(SmallReads& s, const SmallRead& read) {
+  const auto is = [&](unsigned i) {
+    return s.places[i].result == read.result && s.places[i].what == read.what;
+  };
+  // Loops that read several places mostly read the next one now.
+  for (unsigned step = 0; step < SmallReads::kPlaces; ++step) {
+    const unsigned i = (s.recent + step) % SmallReads::kPlaces;
+    if (is(i)) return s.recent = i;
+  }
+  const unsigned i = s.next_place++ % SmallReads::kPlaces;
+  s.places[i] = {read.what, read.result, false, false};
+  for (unsigned w = 0; w < s.count; ++w) {
+    if (s.ring[w].place == i) s.ring[w].place = SmallReads::kNone;
+  }
+  return s.recent = i;
+}
+// Takes those out of the first `written` of which `is` says so.
+template <class Is>
+void take_out(SmallReads& s, Is&& is) {
+  unsigned kept = 0, gone = 0;
+  for (unsigned i = 0; i < s.count; ++i) {
+    if (i < s.written && is(s.ring[i])) {
+      ++gone;
+      continue;
+    }
+    if (kept != i) s.ring[kept] = s.ring[i];
+    ++kept;
+  }
+  s.count = kept;
+  s.written -= gone;
+}
+bool covers(const Completing& what, const SmallRead& read) {
+  return read.what.window == what.window &&
+         (what.target == kAbsent || what.target == read.what.target);
+}
+
+}  // namespace
+
+bool hold_read(Recorder& r, const SmallRead& read, bool can_be) {
+  if (reading_is_forbidden || r.outer_calls != 0 || r.metrics != nullptr || r.trace == nullptr) {
+    return false;
+  }
+  LocalTrace& trace = *r.trace;
+  if (trace.reads == nullptr) on_own_stack([&trace] { trace.reads = create<SmallReads>(); });
+  if (trace.reads == nullptr) return false;
+  SmallReads& s = *trace.reads;
+  const unsigned place = find_place(s, read);
+  if (!series_is_open(r) && !r.polls_go_on) s.places[place].asked = false;
+  if (s.count == SmallReads::kRing) {
+    // One too many: what was watched so far is not told of.
+    for (unsigned i = 0; i < s.written; ++i) {
+      if (s.ring[i].place != SmallReads::kNone) s.places[s.ring[i].place].known = false;
+    }
+    take_out(s, [](const SmallReads::Watched&) { return true; });
+    if (s.count == SmallReads::kRing) return false;
+  }
+  const bool holds = can_be && s.places[place].known && hold_polling(r);
+  if (!holds && s.count != s.written) {
+    // Those before are written first, which is done by who records this one.
+    s.places[place].known = false;
+    return false;
+  }
+  s.ring[s.count++] = {read, place};
+  if (holds) {
+    r.reads_wait = true;
+  } else {
+    ++s.written;
+  }
+  return holds;
+}
+
+bool completes_held(const Recorder& r, const Completing& what) {
+  const SmallReads& s = *r.trace->reads;
+  for (unsigned i = 0; i < s.count; ++i) {
+    const SmallRead& read = s.ring[i].is;
+    const bool held = i >= s.written, covered = covers(what, read);
+    if (held != covered || (held && read.completions != what.completions)) return false;
+  }
+  return s.count != s.written;
+}
+
+namespace {
+
+void join_all(Recorder& r, SmallReads& s, Ticks enter, Ticks exit) {
+  const SmallRead& first = s.ring[s.written].is;
+  const bool open = series_is_open(r);
+  Ticks inside = enter - first.enter;
+  for (unsigned i = s.written; i < s.count; ++i) {
+    inside -= s.ring[i].is.exit - s.ring[i].is.enter;
+  }
+  const auto member = [&](unsigned i) -> const PollMember& {
+    SmallReads::Place& place = s.places[s.ring[i].place];
+    place.asked = true;
+    return place.what;
+  };
+  const auto join_first = [&] { join_read(r, member(s.written), first.enter, exit, inside); };
+  if (!open) join_first();
+  for (unsigned i = s.written + 1; i < s.count; ++i) {
+    join_read_too(r, member(i), s.ring[i].is.enter);
+  }
+  if (open) join_first();
+}
+
+}  // namespace
+
+bool join_held(Recorder& r, Ticks enter, Ticks exit) {
+  SmallReads& s = *r.trace->reads;
+  bool same = true, found = false;
+  for (unsigned i = s.written; i < s.count; ++i) {
+    const SmallReads::Watched& w = s.ring[i];
+    SmallValue v;
+    const bool known = w.place != SmallReads::kNone && s.places[w.place].known;
+    if (!known || !load(s, w.is, v)) {
+      same = false;
+    } else if (!is_value(s.places[w.place], v)) {
+      same = false;
+      found = found || s.places[w.place].asked;
+    }
+  }
+  // One that lasts is recorded, so that what it waited for can be seen.
+  const bool lasted = exit - s.ring[s.written].is.enter >= kLongPoll * poll_scale.slice;
+  if (same && !lasted) {
+    r.reads_wait = false;
+    join_all(r, s, enter, exit);
+    s.count = s.written;
+    return true;
+  }
+  const bool part = series_is_open(r) || r.polls_go_on;
+  end_polls_in_call(r, found ? PollEnd::kFound : PollEnd::kOtherCall);
+  r.polls_go_on = false;
+  if (same && part) let_polls_go_on(r);
+  return false;
+}
+
+void take_values(Recorder& r, const Completing& what, FoundValues& found) {
+  SmallReads& s = *r.trace->reads;
+  found.count = 0;
+  const auto take = [&](const SmallReads::Watched& w) {
+    if (!covers(what, w.is)) return false;
+    if (w.place == SmallReads::kNone) return true;
+    SmallReads::Place& place = s.places[w.place];
+    SmallValue v;
+    if (w.is.completions != what.completions || !load(s, w.is, v)) {
+      place.known = false;
+      return true;
+    }
+    if (place.known && place.asked && !is_value(place, v)) {
+      found.values[found.count++] = {w.is.rmaid, v.value, v.other};
+      count_find(r, static_cast<RegionId>(w.is.what.site));
+      place.asked = false;
+    }
+    place.known = true;
+    place.what.value = v.value;
+    place.what.other = v.other;
+    return true;
+  };
+  take_out(s, take);
+}
+
+void forget_reads(Recorder& r, std::uint32_t window) {
+  SmallReads& s = *r.trace->reads;
+  take_out(s, [&](const SmallReads::Watched& w) {
+    if (w.is.what.window != window) return false;
+    if (w.place != SmallReads::kNone) s.places[w.place].known = false;
+    return true;
+  });
+}
+
+void write_held_reads(Recorder& r) {
+  r.reads_wait = false;
+  SmallReads& s = *r.trace->reads;
+  for (; s.written != s.count; ++s.written) {
+    const SmallRead& read = s.ring[s.written].is;
+    const PollMember& what = read.what;
+    if (!need_room(r, 2 * kMaxRecord)) continue;
+    const auto target = static_cast<PeerId>(what.target);
+    const auto window = static_cast<WindowId>(what.window);
+    publish(r, put(r, r.cursor,
+                   MpiRmaPlace{r.lid, record_time(read.enter), target, window, read.rmaid,
+                               Count64{what.place}, Byte{what.bytes}, Byte{kCallGet},
+                               Byte{read.op}}));
+    publish(r, put(r, r.cursor,
+                   MpiRmaCall{r.lid, record_time(read.enter), record_time(read.exit),
+                              static_cast<RegionId>(what.site), target, window, read.rmaid,
+                              Bytes64{what.bytes}, Bytes64{0}, Byte{kCallGet}}));
+  }
+}
+
+void drop_reads(LocalTrace& trace) {
+  destroy(trace.reads);
+  trace.reads = nullptr;
+}
+
+}  // namespace kojak::measure

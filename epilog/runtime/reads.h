@@ -1,0 +1,63 @@
+// Small one-sided reads of one place, again and again: polls, where the value stays the same.
+//
+// A read is complete when a later call says so (flush, unlock). So a read at a place that the
+// thread has read before is held back, unwritten, up to the call that completes it: if that finds
+// the value of the time before, read and flush are one poll of a series (polling.h); else both are
+// recorded as they were made. A thread remembers kPlaces places and watches kRing reads; whatever
+// else it records comes into make_room() first, which writes what is held back.
+//
+// The result is looked at after the call that completes it has returned success, and before the
+// program gets control: before that it may not be read, later it may be gone. A page of memory is
+// read for the first time by process_vm_readv, since it may be a device's. The thread's own; memory
+// is taken once, none for a read. Only for the outermost calls, where no counters are read.
+#pragma once
+
+#include "epilog/format/polls.h"
+#include "epilog/runtime/local_trace.h"
+
+namespace kojak::measure {
+
+inline constexpr std::uint64_t kMostSmall = 16;  // bytes
+
+struct SmallRead {
+  PollMember what;
+  const void* result = nullptr;
+  RmaId rmaid{};
+  std::uint8_t op = 0;            // as in MPI_RMA_PLACE
+  std::uint32_t completions = 0;  // calls that completed operations of its window so far
+  Ticks enter = 0, exit = 0;
+};
+
+// It is issued. True: it is held back; false: it is to be recorded. `can_be`: held back.
+[[gnu::noinline]] bool hold_read(Recorder& r, const SmallRead& read, bool can_be);
+// Which operations a call completes.
+struct Completing {
+  std::uint32_t window;
+  std::uint32_t target;  // absent: all
+  std::uint32_t completions;
+};
+// All reads that are held back are complete when this call has returned.
+bool completes_held(const Recorder& r, const Completing& what);
+// It has, within these times. True: together they were a poll, and there is nothing to record.
+[[gnu::noinline]] bool join_held(Recorder& r, Ticks enter, Ticks exit);
+// What a call has read that was recorded, once it is complete: f(MpiValue) for each find.
+struct FoundValues {
+  unsigned count = 0;
+  struct Value {
+    RmaId rmaid;
+    std::uint64_t value, other;
+  } values[8];
+};
+[[gnu::noinline]] void take_values(Recorder& r, const Completing& what, FoundValues& found);
+// Whatever the thread watches on this window is not told of any more.
+void forget_reads(Recorder& r, std::uint32_t window);
+
+inline bool watches_reads(const Recorder& r) {
+  return r.trace != nullptr && r.trace->reads != nullptr;
+}
+
+// What is held back becomes part of the trace.
+[[gnu::cold, gnu::noinline]] void write_held_reads(Recorder& r);
+void drop_reads(LocalTrace& trace);
+
+}  // namespace kojak::measure

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Runs loops that read a value until it changes (programs/values.c) and compares what stands in their traces with what
+the program counted itself: reads, joined or not, and what was found, in each of ELG_POLLS=join and off (--mode)."""
+
+import pathlib
+import subprocess
+import sys
+
+from run_polls_case import printed, stages, value
+from run_trace_case import Case, listing, parser
+
+READ, FOUND, WAITS = 4, 1, 1
+JOINED = ("get", "fetch", "local", "accumulate", "both", "freed")
+FIRST_BYTE = 12  # the third int
+
+
+def check(name, stage, reads, finds, found, join):
+    lines = "\n".join(line for _, line in stage.lines[:40])
+    joined = [line for n, line in stage.lines if n in ("MPI_POLL", "MPI_POLL_CALL")]
+    in_series = sum(value(line, "polls" if line.startswith("MPI_POLL_CALL") else "count") for line in joined)
+    small = {value(line, "rmaid") for n, line in stage.lines if n == "MPI_RMA_PLACE" and value(line, "kind") == 2}
+    if any(value(line, "kind") != READ for line in joined):
+        sys.exit(f"{name}: polls of another kind\n{lines}")
+    if in_series + len(small) != reads:
+        sys.exit(f"{name}: {reads} reads, {in_series} in series and {len(small)} alone\n{lines}")
+    calls = {value(line, "rmaid") for n, line in stage.lines if n == "MPI_RMA_CALL" and value(line, "kind") == 2}
+    if not small <= calls:
+        sys.exit(f"{name}: places without their operations\n{lines}")
+    values = [line for n, line in stage.lines if n == "MPI_VALUE"]
+    if not join or name not in JOINED:
+        if joined or values:
+            sys.exit(f"{name}: joined\n{lines}")
+        return
+    if reads > 1000 and in_series < reads / 2:
+        sys.exit(f"{name}: {reads} reads, {in_series} of them in series\n{lines}")
+    if not in_series:
+        return
+    low = [int(value(line, "value")) & 0xFFFFFFFF for line in values]
+    if low != [found] * finds:
+        sys.exit(f"{name}: found {found}, the trace has {values}\n{lines}")
+    if value(stage.series[-1], "end") != FOUND or any(value(line, "value") != 0 for line in joined):
+        sys.exit(f"{name}: {stage.series}")
+
+
+def main():
+    options = parser()
+    options.add_argument("--bin", required=True, type=pathlib.Path)
+    options.add_argument("--mode", required=True)
+    case = Case(options.parse_args())
+    (case.work / "expected").mkdir()
+    directory = case.work / "traces"
+    mode = case.args.mode
+    done = case.run(True, {"ELG_DIR": directory, "ELG_POLLS": mode, "KOJAK_EXPECT": case.work / "expected"})
+    if done.returncode != 0 or "kojak: " in done.stderr or done.stdout.split() != ["read", "read"]:
+        sys.exit(f"{done}")
+    listing(case.args.tool, directory)  # verifies
+    # Between two barriers is a stage; before the first one are the window and its epoch.
+    found = [s for s in stages(printed(case, directory / "0.0.elg"))]
+    expected = [line.split() for line in (case.work / "expected" / "0").read_text().splitlines()]
+    timed = [s for s in found if any(n.startswith("MPI_R") or n.startswith("MPI_POLL") for n, _ in s.lines)]
+    for (name, *numbers), stage in zip(expected, timed, strict=True):
+        check(name, stage, *map(int, numbers), mode == "join")
+    merged = case.work / "a.elg"
+    for command in (["elg_merge", "-q", "-o", merged, directory], ["elg_print", "--verify", merged]):
+        ended = subprocess.run([case.args.bin / command[0], *command[1:]], capture_output=True, text=True, timeout=100)
+        if ended.returncode != 0:
+            sys.exit(f"{command[0]} ended with {ended.returncode}\n{ended.stderr}{ended.stdout}")
+    places = [line for name, line in printed(case, merged) if name == "MPI_RMA_PLACE"]
+    at = {value(line, "disp") for line in places}
+    if not at or FIRST_BYTE not in at or None in at or any(byte % 4 for byte in at):
+        sys.exit(f"places {at}")
+    members = {value(line, "disp") for name, line in printed(case, merged) if name == "MPI_POLL"}
+    if not members <= {8, FIRST_BYTE}:
+        sys.exit(f"members read {members}")
+
+
+if __name__ == "__main__":
+    main()
