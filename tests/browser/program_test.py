@@ -242,19 +242,17 @@ class Program(Recorded):
         self.assertEqual(self.pixel_of(self.page, 5, 5), dark)
 
     def test_focus_can_be_seen_everywhere(self):
-        # Tab through each view: what has the focus has an outline, and is in sight.
+        # Tab through each view: what has the focus has an outline, and is in sight (a busy machine scrolls late).
         for key in "1234":
             self.page.key(key)
             self.page.evaluate("document.activeElement.blur()")
             for _ in range(12):
                 self.page.key("Tab")
-                seen = self.page.evaluate(
-                    "(() => { const e = document.activeElement; if (e === document.body) return '';"
+                self.page.until(
+                    "(() => { const e = document.activeElement; if (e === document.body) return true;"
                     " const s = getComputedStyle(e), b = e.getBoundingClientRect();"
-                    " const fine = s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 1"
-                    " && b.bottom > 0 && b.top < innerHeight;"
-                    " return fine ? '' : e.outerHTML.slice(0, 200); })()")
-                self.assertEqual(seen, "")
+                    " return s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 1"
+                    " && b.bottom > 0 && b.top < innerHeight; })()", 5)
 
 
 HUNG = """ENTER lid=0 time=0 region=main
