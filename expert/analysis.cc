@@ -332,7 +332,8 @@ Report analyse(earl::Trace& trace, const AnalysisOptions& wanted) {
   analysis.of<Samples>().add_metric(severities, metrics, paths);
   if (root_causes) {
     name_sampled_functions(*root_causes, trace.definitions());
-    add_cause_metrics(*root_causes, {trace.definitions(), severities, metrics, paths, stretches});
+    add_cause_metrics(*root_causes, {trace.definitions(), severities, metrics, paths, stretches,
+                                     analysis.of<LastCallFinder>().any()});
   }
   return {trace.definitions(),
           std::move(locations),

@@ -1,5 +1,6 @@
 #include "expert/causes/cause_metrics.h"
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 
@@ -165,6 +166,25 @@ class StretchPaths {
   std::uint32_t next_ = 0;
 };
 
+// Of each group, where its largest cause stands.
+void add_gains(const RootCauses& causes, SeverityStore& severities,
+               std::vector<ReportMetric>& metrics) {
+  metrics.push_back(metric_of_causes(kGainMetric, "Gain", "",
+                                     "By how much the run would be shorter without a group of "
+                                     "causes, at its first culprit.",
+                                     severities));
+  metrics.back().remark = "Gains do not add up: each is of the run without that group alone.";
+  for (const CauseGroup& group : causes.groups.listed) {
+    if (!group.gain || group.causes.empty()) continue;
+    const auto most = std::max_element(group.causes.begin(), group.causes.end(),
+                                       [&](std::uint32_t a, std::uint32_t b) {
+                                         return causes.causes[a].seconds < causes.causes[b].seconds;
+                                       });
+    const RootCause& cause = causes.causes[*most];
+    severities.add(metrics.back().index, cause.place, cause.location, in_seconds(*group.gain));
+  }
+}
+
 // The time of stretches goes from their functions to them.
 void move_times(const RootCauses& causes, const StretchPaths& paths, SeverityStore& severities) {
   constexpr TimeSum kRounding(1100);  // a nanosecond
@@ -225,6 +245,7 @@ void add_cause_metrics(RootCauses& causes, const ReportParts& parts) {
   for (const UnexplainedWait& u : causes.unexplained_at) {
     severities.add(metrics.back().index, u.call_path, u.location, u.seconds);
   }
+  if (!parts.ended) add_gains(causes, severities, metrics);
   add_waits(causes, true, severities, metrics);
   add_waits(causes, false, severities, metrics);
   metrics.push_back(metric_of_causes(kCriticalPathMetric, "Critical Path", "",

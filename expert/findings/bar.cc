@@ -6,7 +6,6 @@
 #include "expert/findings/rules.h"
 #include "expert/patterns/openmp/openmp.h"
 #include "expert/profile/efficiency.h"
-#include "expert/profile/run_time.h"
 #include "expert/profile/shares.h"
 
 namespace kojak::expert {
@@ -94,16 +93,6 @@ std::array<unsigned, Bar::kParts> shares_of(const Bar& bar) {
   std::array<unsigned, Bar::kParts> shares{};
   std::copy(whole.begin(), whole.end(), shares.begin());
   return shares;
-}
-
-double run_seconds(const Report& report) {
-  const std::vector<double> times = run_times(
-      [&](std::string_view name) {
-        const std::size_t m = report.find_metric(name);
-        return m == kNone ? std::vector<double>(report.threads()) : report.by_thread(m);
-      },
-      {});
-  return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
 }
 
 std::string_view library_of(const Report& report) {

@@ -47,8 +47,6 @@ struct OutsideOfCalls {
 };
 // By thread.
 std::vector<OutsideOfCalls> outside_of_calls(const Report& report);
-// How long the run took: of the thread with the most time between MPI_Init and MPI_Finalize.
-double run_seconds(const Report& report);
 // What the calls belong to: "MPI", "SHMEM", "MPI and SHMEM".
 std::string_view library_of(const Report& report);
 

@@ -27,7 +27,15 @@ std::string computing_title(const Report& report, const CauseGroup& group) {
   if (group.shape == Shape::kPairs) return who + " wait for " + what_column(report, group);
   if (group.shape == Shape::kTurns) return who + " take turns in " + what_column(report, group);
   const double longer = in_seconds(group.longer);
-  const std::string in = function.empty() ? what_column(report, group) : "in " + function;
+  // With its lines only where these, or more, tell it from another group of the function.
+  const std::vector<CauseGroup>& listed = report.root_causes()->groups.listed;
+  const bool alone = std::none_of(listed.begin(), listed.end(), [&](const CauseGroup& g) {
+    return &g != &group && function_words(report, g.function) == function &&
+           who_column(report, g) == who;
+  });
+  const std::string in = function.empty() ? what_column(report, group)
+                         : alone          ? "in " + function
+                                          : "in " + where_of(report, group);
   const std::string time = short_time(longer) + (group.compared ? " longer " : " ");
   switch (spent_by(report, group)) {
     case Spent::kNoProcessor:

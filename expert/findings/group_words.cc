@@ -120,7 +120,9 @@ std::string lines_of(const Report& report, const CauseGroup& group) {
   return file_of(report, group.function);
 }
 
-std::string where_of(const Report& report, const CauseGroup& group) {
+namespace {
+
+std::string where_words(const Report& report, const CauseGroup& group) {
   const std::string function = function_words(report, group.function);
   if (function.empty()) {
     if (group.stretch.before == kNoCallPath) {
@@ -139,6 +141,46 @@ std::string where_of(const Report& report, const CauseGroup& group) {
   return from.empty() ? words : words + ", " + from;
 }
 
+// What tells groups apart that are of one function: the call at their end; then its file.
+std::string end_words(const Report& report, const CauseGroup& group) {
+  if (group.kind != Stretch::Kind::kComputing) return {};
+  return group.stretch.after == kNoCallPath ? ", at its end"
+                                            : ", before " + call_words(report, group.stretch.after);
+}
+std::string whole_file(const Report& report, const CauseGroup& group) {
+  const RegionDef* region = report.definitions().regions.find(group.function);
+  return region == nullptr || region->file.empty() ? std::string() : " (" + region->file + ')';
+}
+
+// With what tells it from another group of the report that has the same words and ranks.
+template <class Words>
+std::string told_apart(const Report& report, const CauseGroup& group, Words words_of) {
+  std::string words = words_of(report, group);
+  if (!report.root_causes() || is_absent(group.function)) return words;
+  const std::vector<CauseGroup>& listed = report.root_causes()->groups.listed;
+  const auto is_it = [&](const CauseGroup& g) { return &g == &group; };
+  if (std::none_of(listed.begin(), listed.end(), is_it)) return words;
+  std::vector<const CauseGroup*> same;
+  for (const CauseGroup& g : listed) {
+    const bool alike = !is_it(g) && g.kind == group.kind && words_of(report, g) == words &&
+                       who_column(report, g) == who_column(report, group);
+    if (alike) same.push_back(&g);
+  }
+  for (const auto more : {end_words, whole_file}) {
+    if (same.empty()) break;
+    const std::string own = more(report, group);
+    words += own;
+    std::erase_if(same, [&](const CauseGroup* g) { return more(report, *g) != own; });
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string where_of(const Report& report, const CauseGroup& group) {
+  return told_apart(report, group, where_words);
+}
+
 std::string from_words(const Report& report, const CauseGroup& group, bool with_line) {
   if (is_absent(group.caller.function)) return {};
   std::string words = "from " + function_words(report, group.caller.function);
@@ -146,7 +188,9 @@ std::string from_words(const Report& report, const CauseGroup& group, bool with_
   return line.empty() ? words : words + ' ' + line;
 }
 
-std::string what_column(const Report& report, const CauseGroup& group) {
+namespace {
+
+std::string what_words(const Report& report, const CauseGroup& group) {
   const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
   if (group.deadlock < deadlocks.size()) {
     return "the deadlock";
@@ -185,6 +229,12 @@ std::string what_column(const Report& report, const CauseGroup& group) {
   if (group.kind == Stretch::Kind::kCall) words += " itself";
   const std::string from = from_words(report, group, false);
   return from.empty() ? words : words + ", " + from;
+}
+
+}  // namespace
+
+std::string what_column(const Report& report, const CauseGroup& group) {
+  return told_apart(report, group, what_words);
 }
 
 std::string those(const Report& report, std::vector<LocationIndex> locations) {

@@ -1,6 +1,7 @@
 // Groups of root causes in words: who they are, what they do and where, whom they make wait.
 //
-// Pure functions on a report; nothing fails; any thread. Names of the program are as it gave them.
+// Of two groups with equal words each says what tells it from the other. Pure functions on a
+// report; nothing fails; any thread. Names of the program are as it gave them.
 #pragma once
 
 #include <optional>

@@ -559,8 +559,14 @@ class Maker {
                  : std::string();
     }
     std::string words = "to share its work";
+    const Work work = work_of(g);
+    if (work.own > 0) {
+      const auto all = static_cast<double>(report_.threads());
+      v_.shared = "Shared evenly, " + short_time((work.own + (all - 1) * work.others) / all) +
+                  " of it would stay with each.";
+    }
     if (processors_) return words + ", and to measure with a processor for each";
-    return words + work_words(g);
+    return words + work_words(g, work);
   }
 
   std::string message_advice(const CauseGroup& g, const std::string& function) const {
@@ -578,27 +584,36 @@ class Maker {
     return words;
   }
 
-  // ": rank 5 computes 0.45 s in it, the others 0.28 s in the mean"
-  std::string work_words(const CauseGroup& g) const {
+  // What the one process computes in the function of a group, and the others in the mean.
+  struct Work {
+    double own = 0, others = 0;  // seconds
+  };
+  Work work_of(const CauseGroup& g) const {
+    Work work;
     const double interval = sample_interval(report_.definitions());
-    if (g.few.size() != 1 || is_absent(g.place) || interval == 0) return {};
+    if (g.few.size() != 1 || is_absent(g.place)) return work;
     const std::string name = report_.region_name(g.function);
-    double own = 0, others = 0;
     const std::vector<RootCause>& causes = report_.root_causes()->causes;
     for (const std::uint32_t c : g.causes) {
       if (causes[c].location != g.ranks[g.few.front()].location) continue;
       for (const SampledPlace& p : causes[c].sampled) {
         const CallSiteDef* site = report_.definitions().call_sites.find(p.site);
         if (site == nullptr || report_.region_name(site->left) != name) continue;
-        own += p.samples;
-        others += p.others;
+        work.own += p.samples * interval;
+        work.others += p.others * interval;
       }
     }
-    if (!(own > 0)) return {};
-    const std::string rest =
-        others < kNothingOfIt * own ? "nothing" : short_time(others * interval) + " in the mean";
+    return work;
+  }
+
+  // ": rank 5 computes 0.45 s in it, the others 0.28 s in the mean"
+  std::string work_words(const CauseGroup& g, const Work& work) const {
+    if (!(work.own > 0)) return {};
+    const std::string rest = work.others < kNothingOfIt * work.own
+                                 ? "nothing"
+                                 : short_time(work.others) + " in the mean";
     return ": " + those(report_, {g.ranks[g.few.front()].location}) + " computes " +
-           short_time(own * interval) + " in it, the others " + rest;
+           short_time(work.own) + " in it, the others " + rest;
   }
 
   void add_try() {

@@ -34,7 +34,8 @@ struct Verdict {
   std::vector<Sentence> sentences;
   double share = 0;                  // of the time that is waiting
   std::optional<std::size_t> group;  // that is spoken of, of CauseGroups::listed
-  std::optional<double> gain;        // in seconds, of what is spoken of
+  std::string shared;          // what would stay with each if the work were shared; may be empty
+  std::optional<double> gain;  // in seconds, of what is spoken of
   const Sentence* find(Sentence::Is is) const {
     for (const Sentence& s : sentences) {
       if (s.is == is) return &s;

@@ -1,9 +1,9 @@
 #include "expert/output/json_groups.h"
 
-#include "expert/findings/bar.h"
 #include "expert/findings/group_words.h"
 #include "expert/findings/verdict.h"
 #include "expert/patterns/catalogue.h"
+#include "expert/profile/what_if.h"
 
 namespace kojak::expert {
 namespace {
@@ -163,24 +163,10 @@ void add_verdict(Json& json, const Report& report) {
 
 void add_what_if(Json& json, const Report& report) {
   if (!report.root_causes()) return;
-  const double run = run_seconds(report);
   json.key("what_if").begin_array();
-  const auto add = [&](const std::string& name, const std::optional<Ticks>& of) {
-    const std::optional<Gain> gain = gain_to_say(report, run, of);
-    if (!gain) return;
-    json.begin_object().member("case", name).member("run", run - gain->seconds);
-    json.member("gain", gain->seconds).end_object();
-  };
-  const std::vector<CauseGroup>& listed = report.root_causes()->groups.listed;
-  for (std::size_t i = 0; i < listed.size(); ++i) {
-    const std::string number = std::to_string(i + 1);
-    add(number, listed[i].gain);
-    for (std::size_t p = 0; p < listed[i].parts.size(); ++p) {
-      add(number + static_cast<char>('a' + p % 26), listed[i].parts[p].gain);
-    }
-  }
-  for (std::size_t i = 1; i < listed.size(); ++i) {
-    add("1-" + std::to_string(i + 1), listed[i].cumulated);
+  for (const WhatIf& without : what_if(report)) {
+    json.begin_object().member("case", without.name).member("run", without.run);
+    json.member("gain", without.gain).end_object();
   }
   json.end_array();
 }

@@ -17,6 +17,7 @@
 #include "expert/findings/rules.h"
 #include "expert/findings/short_names.h"
 #include "expert/findings/verdict.h"
+#include "expert/profile/shares.h"
 
 namespace kojak::expert {
 namespace {

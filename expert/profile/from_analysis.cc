@@ -5,9 +5,11 @@
 #include <functional>
 #include <map>
 
+#include "epilog/format/text/counts.h"
 #include "epilog/format/text/xml_text.h"
 #include "expert/profile/run_facts.h"
 #include "expert/profile/unite_twins.h"
+#include "expert/profile/what_if.h"
 
 namespace kojak::expert {
 namespace {
@@ -162,6 +164,11 @@ cube::Report profile_of(const Report& analysis) {
   profile.attributes.emplace_back("CUBE_CT_AGGR", "SUM");
   for (const auto& [name, value] : run_facts(analysis)) {
     profile.attributes.emplace_back(xml_text(kFactAttribute + name), xml_text(value));
+  }
+  for (const WhatIf& without : what_if(analysis)) {
+    profile.attributes.emplace_back(
+        "kojak.what_if." + without.name,
+        "run " + fixed(without.run, 6) + " s, gain " + fixed(without.gain, 6) + " s");
   }
   add_metrics(analysis, profile);
   add_program(analysis, profile);

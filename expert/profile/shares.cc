@@ -65,4 +65,14 @@ std::vector<PlaceWait> waits_of(const Report& report) {
   return waits;
 }
 
+double run_seconds(const Report& report) {
+  const std::vector<double> times = run_times(
+      [&](std::string_view name) {
+        const std::size_t m = report.find_metric(name);
+        return m == kNone ? std::vector<double>(report.threads()) : report.by_thread(m);
+      },
+      {});
+  return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
+}
+
 }  // namespace kojak::expert

@@ -36,4 +36,7 @@ struct PlaceWait {
 // All waits above 0, the longest first. A pattern that is a part of another is left out.
 std::vector<PlaceWait> waits_of(const Report& report);
 
+// How long the run took: of the thread with the most time between MPI_Init and MPI_Finalize.
+double run_seconds(const Report& report);
+
 }  // namespace kojak::expert

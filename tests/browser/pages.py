@@ -14,7 +14,7 @@ import xml.etree.ElementTree
 from chromium import Browser
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from independent import compare  # noqa: E402
+from independent import compare, words  # noqa: E402
 
 BINARY = pathlib.Path(sys.argv[1])
 REFERENCE = pathlib.Path(sys.argv[2])
@@ -66,6 +66,8 @@ def analyse(cube, trace, *options, status=0):
         raise AssertionError(f"expert ended with {ended.returncode}")
     check_report(cube)
     compare.check(trace, cube, BINARY / "bin" / "elg_print")
+    if causes == [] and status == 0:
+        words.check(BINARY / "bin" / "expert", trace, cube.with_suffix(".causes.cube"))
 
 
 def number(text):

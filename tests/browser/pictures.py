@@ -47,6 +47,8 @@ def main():
     with Browser() as browser:
         page = browser.open(options.page, width=1280, height=900)
         shot(page, options.folder / "findings.png")
+        page.evaluate("document.querySelector('.from-victim').scrollIntoView()")
+        shot(page, options.folder / "steps.png")
         to_wait(page, "Late Post")
         shot(page, options.folder / "waits.png")
         page.click("#tab-verdict")
@@ -59,6 +61,10 @@ def main():
         to_view(other, "trees")
         shot(other, options.folder / "trees.png")
         for name, (width, height) in CHECKED.items() if options.check else ():
+            other = browser.open(options.page, width=width, height=height)
+            other.evaluate("document.querySelector('.from-victim').scrollIntoView()")
+            shot(other, options.folder / f"{name}-steps.png")
+            other.close()
             for view, dark in itertools.product(("verdict", "timeline", "trees", "bytes"), (False, True)):
                 other = browser.open(options.page, width=width, height=height, dark=dark)
                 to_view(other, view)

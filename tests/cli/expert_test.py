@@ -248,6 +248,9 @@ class Extras(CommandTest):
                                    totals[name], 9)
         # What if: each group alone, and the first of them together, which gains no less than one of them.
         gains = {c["case"]: c["gain"] for c in result["what_if"]}
+        in_cube = re.findall(r'key="kojak\.what_if\.(\S+)" value="run \S+ s, gain (\S+) s"', report)
+        self.assertEqual({case: float(gain) for case, gain in in_cube}, {c: round(g, 6) for c, g in gains.items()})
+        self.assertAlmostEqual(totals["gain"], sum(g.get("gain", 0) for g in result["groups"]), 9)
         self.assertEqual(len({round(c["run"] + c["gain"], 9) for c in result["what_if"]}), 1)
         self.assertLessEqual(0, min(c["run"] for c in result["what_if"]))
         for at, group in enumerate(result["groups"], 1):

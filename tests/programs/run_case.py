@@ -6,7 +6,7 @@ own times (make_truth), merge, analyse, compare (check_truth); then the same fro
 severities must be the same. Of operations that are begun and completed later, the controlled logical clock
 (elg_merge --clock clc) must check every one, and find none backwards, because the processes share one clock.
 Both traces pass what holds between every trace, its report and changed traces (check_trace), and the
-independent analysis agrees with the report. With --load, two busy loops keep the machine's cores away from the
+independent analysis agrees with the report; no two groups of causes have equal words. With --load, two busy loops keep the machine's cores away from the
 programs.
 
 A process can lose its core between the program's reading of the clock and the wrapper's next to it; that
@@ -31,7 +31,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from independent import compare  # noqa: E402
+from independent import compare, words  # noqa: E402
 
 STEP_SECONDS = 90
 SHOWN_LINES = 60
@@ -137,6 +137,7 @@ def check(options, program, ranks, directory):
         run("check_trace", [options.check_trace, str(trace), str(report)], environment)
         try:
             compare.check(trace, report, options.bin / "elg_print")
+            words.check(options.bin / "expert", trace, directory / "causes.cube")
         except AssertionError as disagreement:
             raise Failure(str(disagreement)) from None
         reports.append(str(report))

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "expert/causes/cause_metrics.h"
 #include "expert/findings/cause_words.h"
 #include "expert/findings/group_words.h"
 #include "expert/findings/step_words.h"
@@ -19,6 +20,7 @@
 #include "expert/output/verdict_lines.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"
+#include "tests/unit/equal_words.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
@@ -170,6 +172,7 @@ class CauseScript {
     found.instances = instances.str();
     found.verdict = text_of(verdict_of(report));
     found.bar = bar_of(report);
+    expect_of_groups(report);
     if (const CauseGroups& groups = report.root_causes()->groups; !groups.listed.empty()) {
       const RootCause* const most = most_costly(report, groups.listed.front());
       for (const StepWords& step : step_words(report, most->chain, groups.listed.front())) {
@@ -208,6 +211,16 @@ class CauseScript {
   }
 
  private:
+  // The metric has the gains, and no two groups say the same.
+  static void expect_of_groups(const Report& report) {
+    double gains = 0;
+    for (const CauseGroup& g : report.root_causes()->groups.listed) {
+      if (!g.causes.empty()) gains += in_seconds(g.gain.value_or(0));
+    }
+    EXPECT_NEAR(report.total(report.find_metric(kGainMetric)), gains, 1e-9);
+    EXPECT_EQ(equal_words(report), std::vector<std::string>());
+  }
+
   int processes_;
   std::size_t most_ = 0;  // 0: as many as can be
   std::string definitions_;

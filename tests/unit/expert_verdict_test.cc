@@ -237,6 +237,43 @@ TEST(VerdictWords, TurnsAtALock) {
   EXPECT_NE(found.verdict.find("Try to keep out of the lock what needs none."), std::string::npos);
 }
 
+// The flush of rank 0 ends as soon as rank 1, which computes until 5, calls MPI.
+TEST(VerdictWords, WaitForProgress) {
+  CauseScript s(2);
+  s.lock(0, 0.5, 0.75, 1, false);
+  s.put(0, 1, 1.25, 1);
+  s.call(0, 2, 5, "MPI_Win_flush", {{5, "MPI_WIN_FLUSH", "tlid=1 wid=0 local=0"}});
+  s.add(1, 5, "MPI_PUT_1TE", "slid=0 wid=0 rmaid=0 recvd=8");
+  s.unlock(0, 5.5, 1);
+  s.call(1, 0.5, 5, "alpha");
+  s.call(1, 5, 5.25, "MPI_Iprobe");
+  const CauseScript::Found found = s.analyse_until(6);
+  EXPECT_NE(found.verdict.find(
+                "Try to call MPI in alpha() now and then, or a library that needs no call."),
+            std::string::npos)
+      << found.verdict;
+  EXPECT_EQ(found.steps,
+            (std::vector<std::string>{
+                "rank 0 waits 3.0 s in MPI_Win_flush(), until rank 1 calls MPI",
+                "rank 1 is outside of MPI for 4.5 s in alpha(), before MPI_Iprobe()"}));
+}
+
+// A function whose calls have no lines: the call at its end tells two groups of it apart.
+TEST(VerdictWords, TwoGroupsOfOneFunctionSayWhatTellsThemApart) {
+  CauseScript s(2);
+  const double late[2] = {4, 1}, early[2] = {1, 1};
+  for (int r = 0; r < 2; ++r) s.add(r, 0.5, "ENTER", "region=step");
+  s.barrier({late[0], late[1]}, 4);
+  s.fence({early[0] + 6, early[1] + 4}, 7);
+  for (int r = 0; r < 2; ++r) s.add(r, 7.5, "EXIT");
+  const CauseScript::Found found = s.analyse_until(8);
+  ASSERT_EQ(found.causes.groups.listed.size(), 2u);
+  EXPECT_NE(found.lines.at(80).find("step(), before MPI_Barrier()"), std::string::npos)
+      << found.lines.at(80);
+  EXPECT_NE(found.lines.at(80).find("step(), before MPI_Win_fence()"), std::string::npos)
+      << found.lines.at(80);
+}
+
 TEST(VerdictWords, NothingWaits) {
   CauseScript s(2);
   s.call(0, 1, 3, "step");

@@ -13,6 +13,7 @@
 #include "expert/findings/verdict.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"
+#include "expert/profile/shares.h"
 
 namespace kojak::html {
 namespace {
@@ -51,8 +52,13 @@ SaidSentence said(const Report& report, const expert::Verdict& verdict, const Se
       return {"missing", marked(text, {})};
     case Sentence::Is::kEnded:
       return {"ended", marked(text, {{until_colon(text), "lead"}})};
-    case Sentence::Is::kProcessors:
-      return {"processors", marked(text, {{until_colon(text), "lead"}})};
+    case Sentence::Is::kProcessors: {
+      std::string more = text;
+      if (verdict.group && more.ends_with('.')) {
+        more.replace(more.size() - 1, 1, "; with a processor for each the waits may be shorter.");
+      }
+      return {"processors", marked(more, {{until_colon(text), "lead"}})};
+    }
     case Sentence::Is::kShare: {
       const std::size_t end = text.find('%');
       const bool first = end != std::string::npos && text.find_first_of(" ") == end - 1;
@@ -61,7 +67,8 @@ SaidSentence said(const Report& report, const expert::Verdict& verdict, const Se
     case Sentence::Is::kNotAttributed:
       return {"not_attributed", marked(text, {})};
     case Sentence::Is::kTry:
-      return {"try", marked(text, {{text.starts_with("Try ") ? "Try" : "", "lead"}})};
+      return {"try", marked(verdict.shared.empty() ? text : text + ' ' + verdict.shared,
+                            {{text.starts_with("Try ") ? "Try" : "", "lead"}})};
     default:
       break;
   }
