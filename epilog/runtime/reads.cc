@@ -37,7 +37,6 @@ struct SmallReads {
 namespace {
 
 constexpr unsigned kPageBits = 12;
-constexpr unsigned kLongPoll = 10;  // slices; where MPI gives the processor away, others take some
 
 // Reads of memory that may be a device's are not allowed here.
 constinit bool reading_is_forbidden = false;
@@ -203,18 +202,14 @@ bool join_held(Recorder& r, Ticks enter, Ticks exit) {
       found = found || s.places[w.place].asked;
     }
   }
-  // One that lasts is recorded, so that what it waited for can be seen.
-  const bool lasted = exit - s.ring[s.written].is.enter >= kLongPoll * poll_scale.slice;
-  if (same && !lasted) {
+  if (same) {
     r.reads_wait = false;
     join_all(r, s, enter, exit);
     s.count = s.written;
     return true;
   }
-  const bool part = series_is_open(r) || r.polls_go_on;
   end_polls_in_call(r, found ? PollEnd::kFound : PollEnd::kOtherCall);
   r.polls_go_on = false;
-  if (same && part) let_polls_go_on(r);
   return false;
 }
 

@@ -70,15 +70,29 @@ class Notifications {
       if (const MpiPoll* m = member(part.series, *read)) last = m;
     }
     if (last == nullptr) return;
+    const Call* begun = nullptr;
+    Seconds since{};
     const std::optional<EndedBy> by = who(at, *read, *last, parts.back().call, out);
     if (!by) return;
     for (const PollStretches::Part& part : parts) {
       const MpiPoll* const m = member(part.series, *read);
       if (m == nullptr || part.call.paused) continue;
       const Seconds first = std::max(m->first_enter, part.call.enter);
+      if (begun == nullptr) {
+        begun = &part.call;
+        since = first;
+      }
       const Seconds waited = RmaLateNotification::severity(part.call, first, by->time);
       if (waited > Seconds{0}) out.add(RmaLateNotification{}, part.call, waited, *by, first);
     }
+    if (begun == nullptr) return;
+    // Without the wait it would all have been over at once, from the first read to the one that found
+    // the new value, whatever lies between the parts.
+    Call whole = *begun;
+    whole.enter = since;
+    whole.exit = value.time;
+    whole.exit_pos = at.enter_pos;
+    out.arrival(whole, *by);
   }
 
  private:
