@@ -223,6 +223,12 @@ bool has_marks(const TraceBytes& bytes) {
                      [](const TraceRecord& r) { return r.is(RecordType::kRmaMark); });
 }
 
+bool has_values(const TraceBytes& bytes) {
+  const TraceRecords trace = records_of(bytes);
+  return std::any_of(trace.records.begin(), trace.records.end(),
+                     [](const TraceRecord& r) { return r.is(RecordType::kMpiValue); });
+}
+
 bool has_clock_violations(const TraceBytes& bytes) {
   constexpr std::uint8_t kClockViolation = 3;
   const TraceRecords trace = records_of(bytes);

@@ -30,6 +30,8 @@ TraceBytes with_ends_put_back(const TraceBytes& trace);
 // Whether transfers are marked at all; whether any for ending before it started.
 bool has_marks(const TraceBytes& trace);
 bool has_clock_violations(const TraceBytes& trace);
+// Whether it has values that polls found.
+bool has_values(const TraceBytes& trace);
 
 // Events of the same time in another order, chosen by the seed. The events of one location keep
 // theirs, as do those that concern each other: an event that names another process and the events

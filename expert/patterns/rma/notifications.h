@@ -32,6 +32,7 @@ class Notifications {
   void on_call(const Call& call) {
     auto& open = locations_[call.index].open;
     if (!open.empty()) open.pop_back();
+    ++locations_[call.index].exits;
   }
   void on_place(const earl::RmaPlace& place) {
     any_ = true;
@@ -55,7 +56,9 @@ class Notifications {
   void on_end_of(const earl::TransferEnd& end) {
     const auto found = open_.find(key(end.origin, raw(end.rmaid)));
     if (found == open_.end()) return;
-    found->second->complete = end.time;
+    // In its own call: the basic model, which does not know when it was complete.
+    const Write& write = *found->second;
+    if (locations_[write.call.index].exits != write.exits) found->second->complete = end.time;
     open_.erase(found);
   }
 
@@ -110,12 +113,14 @@ class Notifications {
     std::uint64_t first = 0, bytes = 0;
     bool swap = false;
     Seconds complete = kNever;  // at the target
+    std::uint64_t exits = 0;    // of its location, before it
     bool known() const { return first != earl::RmaPlace::kUnknown; }
   };
   struct Location {
     std::array<Read, kMostReads> reads;
     std::size_t next_read = 0;
     std::vector<CallPathIndex> open;
+    std::uint64_t exits = 0;
   };
 
   static std::uint64_t key(ProcessId origin, std::uint32_t rmaid) {
@@ -128,6 +133,7 @@ class Notifications {
       writes.pop_front();
     }
     writes.push_back(write);
+    writes.back().exits = locations_[write.call.index].exits;
     open_[key(write.call.process, write.rmaid)] = &writes.back();
   }
   const Read* find(std::uint32_t location, RmaId rmaid) const {
