@@ -10,7 +10,8 @@
 #include "expert/causes/cause_finder.h"
 #include "expert/causes/cause_metrics.h"
 #include "expert/causes/group_maker.h"
-#include "expert/causes/stretch_counters.h"
+#include "expert/causes/seen/stretch_counters.h"
+#include "expert/causes/seen/stretch_times.h"
 #include "expert/ends/last_call_finder.h"
 #include "expert/ends/last_waits.h"
 #include "expert/ends/unbegun.h"
@@ -38,7 +39,7 @@ using Listeners =
     Consumers<SeverityStore*, TimeProfile, Unexplained, LastCallFinder, Unbegun, Samples,
               Processors, FailedCallCounter, std::optional<HardwareCounters>,
               std::optional<Instances>, std::optional<CauseFinder>, std::optional<StretchCounters>,
-              SendModes*, html::TimelineReader*, WaitList*>;
+              std::optional<StretchTimes>, SendModes*, html::TimelineReader*, WaitList*>;
 
 // Receives the replay's events and hands them to those who listen and to those who find waits,
 // which come back as rows for the ones who listen.
@@ -226,6 +227,7 @@ class Analysis : public earl::Sink {
     add_deadlocks(last_waits_, last_calls_.deadlocks.size(), found);
     add_deadlock_groups(found);
     if (auto& counters = of<std::optional<StretchCounters>>()) counters->add_to(found);
+    if (auto& times = of<std::optional<StretchTimes>>()) times->add_to(found);
     return found;
   }
   LastCalls take_last_calls() {
@@ -251,6 +253,9 @@ class Analysis : public earl::Sink {
     if (options_.root_causes) {
       of<std::optional<CauseFinder>>().emplace(
           locations, classes_, CauseFinder::Options{.most = options_.most_of_root_causes}, logs_);
+    }
+    if (options_.root_causes && of<Processors>().any_looked_at()) {
+      of<std::optional<StretchTimes>>().emplace(classes_, of<Processors>().looked_at());
     }
     if (trace.definitions().metrics.empty()) return to_;
     of<std::optional<HardwareCounters>>().emplace(setting_);

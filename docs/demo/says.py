@@ -45,7 +45,7 @@ def check_words(said, program, victim, before, after):
         sys.exit(f"the verdict does not name the cause:\n{said}")
     if not re.search(victim, text):
         sys.exit(f"the one that waits is not named ({victim}):\n{said}")
-    cause = re.search(r"rank 0 computes ([\d.]+) s longer in reaction_rate \(grid\.c:(\d+)\), between "
+    cause = re.search(r"rank 0 (?:computes|had no processor for [\d.]+ s of) ([\d.]+) s(?: longer)? in reaction_rate \(grid\.c:(\d+)\), between "
                       rf"{program}:(\d+) and {program}:(\d+): the others wait ([\d.]+) s for it", text)
     if not cause or cause[2] not in lines_of_rate() or cause[3] not in before or cause[4] not in after:
         sys.exit(f"the cause is not named:\n{said}")

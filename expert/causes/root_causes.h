@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "epilog/format/blocked.h"
 #include "expert/causes/groups.h"
 #include "expert/waits/wait.h"
 
@@ -63,6 +64,18 @@ struct CountedThere {
   bool compared = false;  // false: nobody else does it
 };
 
+// How a process spent what it took longer outside of calls: seconds, together that.
+struct Spending {
+  double ran = 0, blocked = 0, no_processor = 0;
+  BlockedKind kind = BlockedKind::kNone;  // what blocked it most
+
+  enum class Most : std::uint8_t { kRan, kBlocked, kNoProcessor };
+  Most most() const {
+    if (ran >= blocked && ran >= no_processor) return Most::kRan;
+    return blocked >= no_processor ? Most::kBlocked : Most::kNoProcessor;
+  }
+};
+
 struct RootCause {
   LocationIndex location = 0;
   Stretch stretch;
@@ -70,6 +83,7 @@ struct RootCause {
   double seconds = 0;    // all of it
   double longer = 0;     // by how much it took longer than at those who waited, or how long it took
   bool compared = true;  // false: nothing was compared, `longer` is the time of the waiting itself
+  std::optional<Spending> spent;        // absent: nobody looked, or it was in a call
   std::vector<CostOfPattern> patterns;  // the most costly first
   // Where it computed: by CauseFinder all places, then what name_sampled_functions() leaves.
   std::vector<SampledPlace> sampled;

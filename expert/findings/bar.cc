@@ -32,6 +32,13 @@ std::vector<OutsideOfCalls> outside_of_calls(const Report& report) {
   for (const ProcessorUse::Thread& p : report.processors().threads) {
     const std::size_t t = report.thread_at(p.location);
     if (t == kNone || !(p.covered > 0)) continue;
+    if (report.processors().is_looked_at(p.location)) {
+      outside[t].at_least = outside[t].without_processor =
+          std::min(p.no_processor, outside[t].seconds);
+      outside[t].exact = true;
+      outside[t].blocked = std::min(p.blocked, outside[t].seconds - outside[t].without_processor);
+      continue;
+    }
     const double share = std::clamp(p.wanted / p.covered, 0.0, 1.0);
     outside[t].without_processor = share * outside[t].seconds;
     const double in_calls = std::max(p.covered - outside[t].seconds, 0.0);
@@ -58,8 +65,11 @@ Bar bar_of(const Report& report) {
     waiting += seconds;
     if (above != kNone) in_calls += seconds;
   }
-  double without = 0;
-  for (const OutsideOfCalls& o : outside_of_calls(report)) without += o.without_processor;
+  double blocked = 0, without = 0;
+  for (const OutsideOfCalls& o : outside_of_calls(report)) {
+    blocked += o.blocked;
+    without += o.without_processor;
+  }
   // Each takes what is left by those before it.
   Ticks left = bar.base;
   const auto take = [&](Bar::Part part, double seconds) {
@@ -69,6 +79,7 @@ Bar bar_of(const Report& report) {
   take(Bar::kWaiting, waiting);
   take(Bar::kMeasurement, measurement);
   take(Bar::kMpi, calls - in_calls);
+  take(Bar::kBlocked, blocked);
   take(Bar::kNoProcessor, without);
   bar.parts[Bar::kComputing] = left;
   return bar;

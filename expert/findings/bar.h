@@ -17,7 +17,7 @@ struct Bar {
     kComputing,
     kMpi,          // calls of MPI, SHMEM and OpenMP without their waits
     kWaiting,      // also where there was no processor then
-    kBlocked,      // outside of calls; readings of it are not there yet (spec: polling, 4.1)
+    kBlocked,      // outside of calls
     kNoProcessor,  // outside of calls
     kMeasurement,
     kParts
@@ -40,10 +40,12 @@ std::string share_words(const Bar& bar, Bar::Part part);
 // As people read it: "no processor", and the library for its calls.
 std::string name_of(Bar::Part part, const Report& report);
 
-// Of one thread: its time outside of calls, and how much of that it had no processor: as spread
-// evenly over what the kernel's counts cover, and at least (had it had none in all its calls).
+// Of one thread: its time outside of calls, and how much of that it was blocked and had no
+// processor. Where nobody looked there (ProcessorUse), the latter is what the kernel counted, as
+// spread evenly over what that covers, and at least (had it had none in all its calls).
 struct OutsideOfCalls {
-  double seconds = 0, without_processor = 0, at_least = 0;
+  double seconds = 0, blocked = 0, without_processor = 0, at_least = 0;
+  bool exact = false;
 };
 // By thread.
 std::vector<OutsideOfCalls> outside_of_calls(const Report& report);

@@ -6,6 +6,7 @@
 #include "expert/findings/bar.h"
 #include "expert/findings/group_words.h"
 #include "expert/findings/numbers.h"
+#include "expert/findings/processor_words.h"
 #include "expert/findings/rules.h"
 #include "expert/patterns/catalogue.h"
 
@@ -38,6 +39,11 @@ std::string computing_title(const Report& report, const CauseGroup& group) {
                                           : "in " + where_of(report, group);
   const std::string time = short_time(longer) + (group.compared ? " longer " : " ");
   switch (spent_by(report, group)) {
+    case Spent::kBlocked: {
+      const Spending spent = *spending_of(report, group);
+      return who + (many ? " are blocked " : " is blocked ") + short_times(spent.blocked, longer) +
+             blocked_by(spent.kind, many) + ' ' + in;
+    }
     case Spent::kNoProcessor:
       return who + (many ? " have" : " has") + " no processor for " +
              short_times(without_processor_of(report, group), longer) + ' ' + in;

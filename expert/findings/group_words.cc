@@ -1,6 +1,7 @@
 #include "expert/findings/group_words.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "epilog/format/text/counts.h"
@@ -53,7 +54,36 @@ std::string file_of(const Report& report, RegionId function) {
 
 }  // namespace
 
+std::optional<Spending> spending_of(const Report& report, const CauseGroup& group) {
+  if (!report.root_causes() || group.kind != Stretch::Kind::kComputing) return std::nullopt;
+  Spending sum;
+  double known = 0, unknown = 0;
+  std::array<double, kBlockedKinds> blocked{};
+  for (const std::uint32_t c : group.causes) {
+    const RootCause& cause = report.root_causes()->causes[c];
+    if (!cause.spent) {
+      unknown += cause.longer;
+      continue;
+    }
+    known += cause.longer;
+    sum.ran += cause.spent->ran;
+    sum.blocked += cause.spent->blocked;
+    sum.no_processor += cause.spent->no_processor;
+    blocked[static_cast<std::size_t>(cause.spent->kind)] += cause.spent->blocked;
+  }
+  if (!(known > 0) || unknown > known) return std::nullopt;
+  // Of some causes a part is the group's.
+  const double part = in_seconds(group.longer) / known;
+  sum.ran *= part;
+  sum.blocked *= part;
+  sum.no_processor *= part;
+  sum.kind =
+      static_cast<BlockedKind>(std::max_element(blocked.begin(), blocked.end()) - blocked.begin());
+  return sum;
+}
+
 double without_processor_of(const Report& report, const CauseGroup& group) {
+  if (const std::optional<Spending> spent = spending_of(report, group)) return spent->no_processor;
   double seconds = 0;
   if (!(group.amount > 0) || report.processors().threads.empty()) return seconds;
   const std::vector<OutsideOfCalls> outside = outside_of_calls(report);
@@ -76,7 +106,13 @@ double latest_of(const Report& report, const CauseGroup& group) {
 }
 
 Spent spent_by(const Report& report, const CauseGroup& group) {
+  const std::optional<Spending> spent = spending_of(report, group);
+  if (spent && spent->most() == Spending::Most::kBlocked) return Spent::kBlocked;
+  // What samples found was computed, with a processor or, for a while, without.
   if (!is_absent(group.place)) return Spent::kComputing;
+  if (spent) {
+    return spent->most() == Spending::Most::kRan ? Spent::kComputing : Spent::kNoProcessor;
+  }
   const double longer = in_seconds(group.longer);
   const bool had_none = longer > 0 && 2 * without_processor_of(report, group) > longer;
   return had_none ? Spent::kNoProcessor : Spent::kOutside;

@@ -13,11 +13,14 @@
 
 namespace kojak::expert {
 
-// What is known of how the time of a group was spent. That it computed is known where samples say
-// so. (Readings that tell blocked from computing are not there yet: spec polling, 4.1.)
-enum class Spent : std::uint8_t { kComputing, kOutside, kNoProcessor };
+// How what a group took longer outside of calls was spent: of all its causes, where most of it is
+// known.
+std::optional<Spending> spending_of(const Report& report, const CauseGroup& group);
+// What is said of it: what it did most. Without such readings that it computed is known where
+// samples say so.
+enum class Spent : std::uint8_t { kComputing, kBlocked, kNoProcessor, kOutside };
 Spent spent_by(const Report& report, const CauseGroup& group);
-// Of what it took longer: so much without a processor, at least.
+// Of what it took longer: so much without a processor, at least; exactly where spending_of() knows.
 double without_processor_of(const Report& report, const CauseGroup& group);
 
 // By how much the latest of it was later.

@@ -75,6 +75,19 @@ std::string processor_warning(const Report& report) {
          share(worst.wanted, worst.covered) + '.' + sharing_words(use) + ' ' + kAdvice;
 }
 
+std::string blocked_by(BlockedKind kind, bool several) {
+  switch (kind) {
+    case BlockedKind::kPauses:
+      return several ? " (sleep)" : " (sleeps)";
+    case BlockedKind::kFaults:
+      return " (page faults)";
+    case BlockedKind::kFiles:
+      return several ? " (read or write files)" : " (reads or writes files)";
+    default:
+      return {};
+  }
+}
+
 std::string without_processor(const Report& report, LocationIndex location) {
   for (const ProcessorUse::Thread& t : report.processors().threads) {
     if (t.location != location) continue;

@@ -21,4 +21,7 @@ std::string processor_warning(const Report& report);
 // otherwise.
 std::string without_processor(const Report& report, LocationIndex location);
 
+// What blocked a process, or several: " (sleeps)", " (read or write files)"; empty if nobody knows.
+std::string blocked_by(BlockedKind kind, bool several);
+
 }  // namespace kojak::expert

@@ -8,6 +8,7 @@
 #include "expert/findings/group_words.h"
 #include "expert/findings/last_call_words.h"
 #include "expert/findings/numbers.h"
+#include "expert/findings/processor_words.h"
 #include "expert/findings/rules.h"
 #include "expert/findings/wait_words.h"
 #include "expert/patterns/catalogue.h"
@@ -126,7 +127,8 @@ class Maker {
       words += "a control group allows " + fixed(l.processors, l.processors < 10 ? 1 : 0) + "; ";
       break;
     }
-    words += report_.thread_name(worst) + " had none for at least " +
+    words += report_.thread_name(worst) + " had none for " +
+             (outside[worst].exact ? "" : "at least ") +
              short_times(outside[worst].at_least, outside[worst].seconds) + '.';
     add(Is::kProcessors).words(words);
   }
@@ -153,6 +155,9 @@ class Maker {
         said.words(share + " is in " + std::string(library_of(report_)) +
                    " and no wait is found there");
         add_largest_call(said);
+        break;
+      case Bar::kBlocked:
+        said.words(share + " of it the processes are blocked");
         break;
       case Bar::kNoProcessor:
         said.words(share + " of it there was no processor");
@@ -331,8 +336,14 @@ class Maker {
                                   whom(g, named) + " wait");
           break;
         default:
-          if (spent_by(report_, g) == Spent::kNoProcessor) {
-            said.words(who + " had no processor for at least " +
+          if (spent_by(report_, g) == Spent::kBlocked) {
+            said.words(who + are + " blocked" + blocked_by(spending_of(report_, g)->kind, several) +
+                       (function ? " in " : " "))
+                .names(function ? where : after_words(g))
+                .words(" and " + waits);
+          } else if (spent_by(report_, g) == Spent::kNoProcessor) {
+            said.words(who + " had no processor for " +
+                       (spending_of(report_, g) ? "" : "at least ") +
                        short_times(without_processor_of(report_, g), in_seconds(g.longer)) +
                        (function ? " in " : " "))
                 .names(function ? where : after_words(g))
@@ -541,6 +552,9 @@ class Maker {
       return first.empty() ? first : '"' + first + '"';
     }
     if (g.kind != Stretch::Kind::kComputing) return {};
+    const Spent spent = g.shape == Shape::kPairs ? Spent::kOutside : spent_by(report_, g);
+    if (spent == Spent::kBlocked) return "to do it before, or in another thread";
+    if (spent == Spent::kNoProcessor) return "to measure with a processor for each";
     if (is_progress(pattern)) {
       return "to call " + std::string(library_of(report_)) + ' ' + in +
              " now and then, or a library that needs no call";
@@ -551,7 +565,7 @@ class Maker {
     }
     if (g.shape != Shape::kFew) return {};
     // That it works is known of samples.
-    if (is_absent(g.place)) {
+    if (is_absent(g.place) && !spending_of(report_, g)) {
       return report_.find_metric(kSamplesMetric) == kNone
                  ? "\"kojak run --sample tells what " +
                        (g.few.size() > 1 ? "they do" : those(report_, {g.largest}) + " does") +

@@ -12,12 +12,24 @@ using html::Json;
 
 constexpr std::size_t kMostRanks = 4096, kMostOdd = 100;
 
-std::string_view kind_of(const CauseGroup& group) {
+std::string_view kind_of(const Report& report, const CauseGroup& group) {
   static constexpr std::string_view kKinds[] = {"before_recording", "computing", "call", "overhead",
                                                 "starting"};
   static_assert(std::size(kKinds) == std::size_t{Stretch::kKinds});
   if (group.deadlock != kNoDeadlock) return "deadlock";
   if (group.spread != CauseGroup::Spread::kNo) return "spread";
+  if (group.kind == Stretch::Kind::kComputing) {
+    switch (spent_by(report, group)) {
+      case Spent::kBlocked:
+        return "blocked";
+      case Spent::kNoProcessor:
+        return "no_processor";
+      case Spent::kOutside:
+        return "outside";
+      default:
+        break;
+    }
+  }
   return kKinds[static_cast<std::size_t>(group.kind)];
 }
 
@@ -39,7 +51,7 @@ class Groups {
   Groups(Json& json, const Report& report) : json_(json), report_(report) {}
 
   void add(const CauseGroup& group, const std::string& number, Amount all) {
-    json_.begin_object().member("number", number).member("kind", kind_of(group));
+    json_.begin_object().member("number", number).member("kind", kind_of(report_, group));
     json_.member("shape", shape_of(group));
     add_place(group);
     add_path("after", group.stretch.before);
@@ -47,6 +59,7 @@ class Groups {
     json_.member("seconds", in_seconds(group.amount));
     json_.member("share", all > 0 ? in_seconds(group.amount) / in_seconds(all) : 0);
     json_.member("longer", in_seconds(group.longer));
+    add_spending(json_, spending_of(report_, group));
     if (group.gain) json_.member("gain", in_seconds(*group.gain));
     if (group.cumulated) json_.member("cumulated", in_seconds(*group.cumulated));
     if (group.spread != CauseGroup::Spread::kNo) json_.member("functions", group.functions);
@@ -139,6 +152,16 @@ class Groups {
 };
 
 }  // namespace
+
+void add_spending(Json& json, const std::optional<Spending>& spent) {
+  static constexpr std::string_view kKinds[] = {"", "pauses", "page faults", "files", ""};
+  static_assert(std::size(kKinds) == kBlockedKinds);
+  if (!spent) return;
+  json.member("ran", spent->ran).member("blocked", spent->blocked);
+  const std::string_view kind = kKinds[static_cast<std::size_t>(spent->kind)];
+  if (!kind.empty()) json.member("blocked_by", kind);
+  json.member("no_processor", spent->no_processor);
+}
 
 void add_verdict(Json& json, const Report& report) {
   const Verdict verdict = verdict_of(report);

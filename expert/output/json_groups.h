@@ -11,6 +11,9 @@ namespace kojak::expert {
 
 // Both in the open object.
 void add_verdict(html::Json& json, const Report& report);
+// How what took longer was spent: `ran`, `blocked`, `blocked_by`, `no_processor`; nothing if that
+// is not known.
+void add_spending(html::Json& json, const std::optional<Spending>& spent);
 // Nothing if the analysis was not asked for causes.
 void add_groups(html::Json& json, const Report& report);
 void add_what_if(html::Json& json, const Report& report);

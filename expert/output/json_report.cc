@@ -358,6 +358,7 @@ void add_root_causes(Json& json, const Report& report) {
         .member("longer", cause.longer)
         .member("compared", cause.compared);
     add_stretch(json, report, cause.stretch);
+    add_spending(json, cause.spent);
     if (cause.gain) json.member("gain", *cause.gain);
     json.member("words", cause_words(report, cause));
     json.member("effect", effect_words(report, cause));

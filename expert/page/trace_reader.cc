@@ -142,6 +142,7 @@ class Content {
   }
 
   void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
+    if (!times.wanted_known()) return;
     Reading& last = processor_[in.index];
     const Nanoseconds now = clock_(time);
     if (last.any && times.wanted > last.wanted) {

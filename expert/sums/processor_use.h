@@ -19,6 +19,8 @@ struct ProcessorUse {
     double ran = 0;
     double wanted = 0;  // ready to run, and no processor was free
     std::uint64_t preempted = 0;
+    // Outside of calls, where it was looked at (looked_at).
+    double blocked = 0, no_processor = 0;
   };
   // Processes of one node that may use the same processors, which are fewer than they are.
   struct Sharing {
@@ -35,10 +37,15 @@ struct ProcessorUse {
     double stopped = 0;       // and how long, all of them together
   };
   std::vector<Thread> threads;  // those with readings, by location
+  std::vector<bool>
+      looked_at;  // by location: there are readings around what it did outside of calls
   std::vector<Sharing> sharing;
   std::vector<Limit> limits;
   std::string unknown;  // why there are no readings, where the run says so
 
+  bool is_looked_at(LocationIndex location) const {
+    return location < looked_at.size() && looked_at[location];
+  }
   double covered() const;
   double wanted() const;
   // The thread that had no processor for the largest part of its time; null if there are no

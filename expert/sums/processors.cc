@@ -41,9 +41,33 @@ Processors::Processors(std::size_t locations, std::size_t readings)
     : locations_(locations),
       most_(std::max(kFewest, readings / std::max<std::size_t>(locations, 1))) {}
 
+Processors::Processors(const Setting& setting) : Processors(setting.locations()) {
+  const Definitions& definitions = setting.definitions();
+  classes_.emplace(definitions);
+  for (std::size_t l = 0; l < locations_.size(); ++l) {
+    const LocationDef* def =
+        definitions.locations.find(setting.trace.location(static_cast<std::uint32_t>(l)));
+    looked_at_.push_back(def != nullptr &&
+                         definitions.properties.find(run_property::kStretches, def->process));
+  }
+}
+
+void Processors::on_processor(const earl::OpenCall& in, Seconds time,
+                              const earl::ProcessorTimes& times) {
+  add(in.index, raw(in.cnode), time, times);
+  Location& l = locations_[in.index];
+  const std::optional<NotRun> found = l.not_run.add(time, times);
+  const bool outside =
+      in.function == nullptr && classes_ && (*classes_)[in.region] == TimeClass::kUser;
+  if (!found || !outside || !found->known) return;
+  l.blocked += found->blocked;
+  l.no_processor += found->no_processor;
+}
+
 void Processors::add(LocationIndex location, CallPathIndex path, Seconds time,
                      const earl::ProcessorTimes& times) {
   Location& l = locations_[location];
+  if (!times.wanted_known()) return;
   any_ = true;
   if (l.seen == 0) {
     l.first = times;
@@ -123,8 +147,11 @@ ProcessorUse Processors::summarise(const Definitions& definitions) const {
                            .covered = (l.end - l.begin).value,
                            .ran = seconds(l.last.ran - l.first.ran),
                            .wanted = seconds(l.last.wanted - l.first.wanted),
-                           .preempted = l.last.preempted - l.first.preempted});
+                           .preempted = l.last.preempted - l.first.preempted,
+                           .blocked = l.blocked,
+                           .no_processor = l.no_processor});
   }
+  use.looked_at = looked_at_;
   use.sharing = sharing_of(definitions);
   use.limits = limits_of(definitions);
   if (const std::string* why = definitions.properties.find(run_property::kNoProcessorTimes)) {

@@ -1,19 +1,24 @@
 // Whether the processes had a processor when they wanted to run (PROCESSOR): on machines with more
 // work than processors the commonest reason for being late, and none that lies in the program.
 //
-// The kernel's counts stand at calls that may wait, at least 0.1 s apart. So of a stretch of time
-// between two of them the time without a processor is known exactly, of a part of it only bounds.
+// The kernel's counts stand at calls, 0.1 s apart or more, and around what is done outside of calls
+// for long and without a processor, or blocked: that is summed apart, and exact. Else the time
+// without a processor is known between two of them, of a part of that only bounds.
 // Memory: 16 bytes for each of at most kReadings readings; with more, every second is dropped, as
 // often as needed. Times in seconds.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "earl/event.h"
 #include "expert/metrics/selection.h"
+#include "expert/metrics/time_class.h"
 #include "expert/sums/instances.h"
+#include "expert/sums/not_run.h"
 #include "expert/sums/processor_use.h"
 #include "expert/sums/setting.h"
 
@@ -25,15 +30,18 @@ class Processors {
  public:
   static constexpr std::size_t kReadings = std::size_t{1} << 20;
 
-  explicit Processors(const Setting& setting) : Processors(setting.locations()) {}
+  explicit Processors(const Setting& setting);
   explicit Processors(std::size_t locations, std::size_t readings = kReadings);
 
   void add(LocationIndex location, CallPathIndex path, Seconds time,
            const earl::ProcessorTimes& times);
-  void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
-    add(in.index, raw(in.cnode), time, times);
-  }
+  void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times);
   bool any() const { return any_; }
+  // By location: whether there are readings around all that it does outside of calls.
+  const std::vector<bool>& looked_at() const { return looked_at_; }
+  bool any_looked_at() const {
+    return std::find(looked_at_.begin(), looked_at_.end(), true) != looked_at_.end();
+  }
 
   // How long the thread was without a processor within [from, to]: no less and no more than that.
   struct Bounds {
@@ -57,10 +65,14 @@ class Processors {
     CallPathIndex path = 0;  // of the first
     earl::ProcessorTimes first, last;
     Seconds begin, end;
+    NotRunFinder not_run;
+    double blocked = 0, no_processor = 0;  // outside of calls
   };
   ProcessorUse summarise(const Definitions& definitions) const;
 
   std::vector<Location> locations_;
+  std::vector<bool> looked_at_;
+  std::optional<RegionClasses> classes_;
   std::size_t most_;  // readings of a location
   bool any_ = false;
 };

@@ -101,10 +101,11 @@ std::string summary_of(const Report& report) {
   return out.str();
 }
 
-// Between two calls in swap rank 1 computes 3 s longer, anywhere in the program: swap may have been
-// left and called again. Then rank 2 computes 2 s longer from a call in swap to one in residual,
-// and at last rank 0 1 s longer between two calls in main, which encloses what it does. The others
-// wait for 2 x 3, 2 x 2 and 2 x 1 s, and without it the run would be so much shorter.
+// Between two calls in swap rank 1 is outside of MPI 3 s longer, anywhere in the program: swap may
+// have been left and called again. Then rank 2 is outside of MPI 2 s longer from a call in swap to
+// one in residual, and at last rank 0 1 s longer between two calls in main, which encloses what it
+// does. The others wait for 2 x 3, 2 x 2 and 2 x 1 s, and without it the run would be so much
+// shorter.
 TEST(CauseWords, WhereCallsAreIsNotWhatComputes) {
   constexpr int kSwap12 = 0, kSwap14 = 1, kResidual18 = 2, kMain30 = 3, kMain31 = 4;
   CalledRun run;
@@ -117,13 +118,14 @@ TEST(CauseWords, WhereCallsAreIsNotWhatComputes) {
   const Report& report = run.analyse_until(14);
   ASSERT_EQ(report.root_causes()->causes.size(), 3u);
   EXPECT_NEAR(report.root_causes()->waits, 12, 1e-9);
-  EXPECT_EQ(said_of(report, 0),
-            "rank 1 computes 3.000 s longer between halo.c:14 and halo.c:12 (both in swap)");
   EXPECT_EQ(
-      said_of(report, 1),
-      "rank 2 computes 2.000 s longer between halo.c:12 (in swap) and halo.c:18 (in residual)");
+      said_of(report, 0),
+      "rank 1 is outside of MPI 3.000 s longer between halo.c:14 and halo.c:12 (both in swap)");
+  EXPECT_EQ(said_of(report, 1),
+            "rank 2 is outside of MPI 2.000 s longer between halo.c:12 (in swap) and halo.c:18 (in "
+            "residual)");
   EXPECT_EQ(said_of(report, 2),
-            "rank 0 computes 1.000 s longer in main, between halo.c:30 and halo.c:31");
+            "rank 0 is outside of MPI 1.000 s longer in main, between halo.c:30 and halo.c:31");
   EXPECT_FALSE(function_advice(report, report.root_causes()->causes[0]).empty());
   EXPECT_FALSE(function_advice(report, report.root_causes()->causes[1]).empty());
   EXPECT_TRUE(function_advice(report, report.root_causes()->causes[2]).empty());
@@ -155,9 +157,9 @@ const char* const kLibrary =
     "STRING strid=10 cntc=0 str=\"MPI_Allreduce\"\n"
     "REGION rid=10 rnid=10 fid=absent begln=absent endln=absent rdid=absent rtype=7\n";
 
-// From the sync of line 50 to that of line 52 rank 1 computes 3 s longer, from there round the
-// loop, 52 to 52, rank 2 2 s longer: the program's, since what comes out of the library at the same
-// place begins anew. Within get, between its barrier and its MPI_Allreduce, rank 0 takes 1 s
+// From the sync of line 50 to that of line 52 rank 1 is outside of MPI 3 s longer, from there round
+// the loop, 52 to 52, rank 2 2 s longer: the program's, since what comes out of the library at the
+// same place begins anew. Within get, between its barrier and its MPI_Allreduce, rank 0 takes 1 s
 // longer: the library's.
 TEST(CauseWords, TheProgramComputesBetweenItsCallsOfALibrary) {
   constexpr int kSync50 = 20, kSync52 = 21, kGetBarrier = 22, kGetAllreduce = 23;
@@ -169,12 +171,12 @@ TEST(CauseWords, TheProgramComputesBetweenItsCallsOfALibrary) {
   run.barrier(kGetAllreduce, {12, 11, 11});
   const Report& report = run.analyse_until(14);
   ASSERT_EQ(report.root_causes()->causes.size(), 3u);
-  EXPECT_EQ(
-      said_of(report, 0),
-      "rank 1 computes 3.000 s longer in main, between sync at halo.c:50 and sync at halo.c:52");
-  EXPECT_EQ(
-      said_of(report, 1),
-      "rank 2 computes 2.000 s longer in main, between sync at halo.c:52 and sync at halo.c:52");
+  EXPECT_EQ(said_of(report, 0),
+            "rank 1 is outside of MPI 3.000 s longer in main, between sync at halo.c:50 and sync "
+            "at halo.c:52");
+  EXPECT_EQ(said_of(report, 1),
+            "rank 2 is outside of MPI 2.000 s longer in main, between sync at halo.c:52 and sync "
+            "at halo.c:52");
   EXPECT_EQ(said_of(report, 2), "rank 0 spends 1.000 s longer in get at halo.c:54");
   EXPECT_NEAR(report.root_causes()->waits, 2 * (3 + 2 + 1), 1e-9);
   EXPECT_EQ(node_above(report, "between sync halo.c:50 and sync halo.c:52"), "main");
@@ -195,9 +197,9 @@ TEST(CauseWords, ARecordedFunctionComputes) {
   run.barrier(0, {4, 7, 4});
   const Report& report = run.analyse_until(8);
   ASSERT_EQ(report.root_causes()->causes.size(), 1u);
-  EXPECT_EQ(
-      said_of(report, 0),
-      "rank 1 computes 3.000 s longer in relax, between halo.c:14 and halo.c:12 (both in swap)");
+  EXPECT_EQ(said_of(report, 0),
+            "rank 1 is outside of MPI 3.000 s longer in relax, between halo.c:14 and halo.c:12 "
+            "(both in swap)");
   EXPECT_EQ(summary_of(report).find("--sample"), std::string::npos) << summary_of(report);
 }
 
@@ -225,8 +227,9 @@ TEST(CauseWords, TheMainOfAScriptMayBeLeft) {
   run.barrier(kMain31, {4, 3, 3});
   const Report& report = run.analyse_until(5);
   ASSERT_EQ(report.root_causes()->causes.size(), 1u);
-  EXPECT_EQ(said_of(report, 0),
-            "rank 0 computes 1.000 s longer between halo.c:30 and halo.c:31 (both in main)");
+  EXPECT_EQ(
+      said_of(report, 0),
+      "rank 0 is outside of MPI 1.000 s longer between halo.c:30 and halo.c:31 (both in main)");
 }
 
 // Before its first call and behind its last one a process may compute anywhere, too: rank 2 starts
@@ -237,7 +240,7 @@ TEST(CauseWords, BeforeTheFirstCall) {
   const Report& report = run.analyse_until(4);
   ASSERT_EQ(report.root_causes()->causes.size(), 1u);
   EXPECT_EQ(said_of(report, 0),
-            "rank 2 computes 2.000 s longer before MPI_Barrier at halo.c:12 (in swap)");
+            "rank 2 is outside of MPI 2.000 s longer before MPI_Barrier at halo.c:12 (in swap)");
 }
 
 }  // namespace

@@ -24,8 +24,9 @@ TEST(RootCauses, WhoComputesLongerBeforeAFence) {
   EXPECT_NEAR(cause.seconds, 6, kNear);
   EXPECT_NEAR(cause.longer, 3, kNear);
   EXPECT_NEAR(found.causes.unexplained, 0, kNear);
-  EXPECT_EQ(found.words[0],
-            "rank 2 computes 3.000 s longer in main, between MPI_Win_fence and MPI_Win_fence");
+  EXPECT_EQ(
+      found.words[0],
+      "rank 2 is outside of MPI 3.000 s longer in main, between MPI_Win_fence and MPI_Win_fence");
   // The path: any process to 2 (the last to enter the fence counts: all did at 1), then rank 2.
   EXPECT_NEAR(found.causes.path_length, 10, kNear);
   double on_path = 0, of_rank_2 = 0;
@@ -92,8 +93,9 @@ TEST(RootCauses, OnlyComputingHasNodesOfItsOwn) {
   EXPECT_EQ(found.nodes.size(), 1u);  // main
 }
 
-// Rank 0 computes 2 s longer than all others; each sends on at once what it has received. Rank r
-// waits from 1 to 3, whoever it is: all of it is for rank 0, by its neighbour alone directly.
+// Rank 0 is outside of MPI 2 s longer than all others; each sends on at once what it has received.
+// Rank r waits from 1 to 3, whoever it is: all of it is for rank 0, by its neighbour alone
+// directly.
 TEST(RootCauses, AChainHasOneCause) {
   for (const int n : {2, 3, 6, 17, 64}) {
     Script s(n);
@@ -146,16 +148,16 @@ TEST(RootCauses, AChainInWords) {
     return s.analyse_until(4).chains.at(0);
   };
   EXPECT_EQ(words(2), "");  // the sentence about the cause says it all
-  EXPECT_EQ(words(3), "rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 computes");
+  EXPECT_EQ(words(3), "rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 is outside of MPI");
   EXPECT_EQ(words(7),
             "rank 6 waits for 5, 5 for 4, 4 for 3, 3 for 2, 2 for 1, 1 for 0, all in MPI_Recv; 0 "
-            "computes");
+            "is outside of MPI");
   EXPECT_EQ(words(8),
             "rank 7 waits for 6, 6 for 5, ... 3 more ..., 2 for 1, 1 for 0, all in MPI_Recv; 0 "
-            "computes");
+            "is outside of MPI");
   EXPECT_EQ(words(64),
             "rank 63 waits for 62, 62 for 61, ... 59 more ..., 2 for 1, 1 for 0, all in MPI_Recv; "
-            "0 computes");
+            "0 is outside of MPI");
 }
 
 // Causes stand before the metric tree and lead what is to be looked at first; victims follow. The
@@ -169,11 +171,14 @@ TEST(RootCauses, CausesComeBeforeVictims) {
     EXPECT_NE(place, std::string::npos) << text << " is not in\n" << found.summary;
     return place;
   };
-  EXPECT_EQ(at("Root causes of 4.000 s of waiting\n   1  rank 0 computes 2.000 s longer in main, "),
+  EXPECT_EQ(at("Root causes of 4.000 s of waiting\n   1  rank 0 is outside of MPI 2.000 s longer "
+               "in main, "),
             0u);
-  const std::size_t chain = at("Chain: rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 computes.");
+  const std::size_t chain =
+      at("Chain: rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 is outside of MPI.");
   const std::size_t tree = at("seconds     share  metric");
-  const std::size_t first = at("What to look at first\n  rank 0 computes 2.000 s longer in main, ");
+  const std::size_t first =
+      at("What to look at first\n  rank 0 is outside of MPI 2.000 s longer in main, ");
   const std::size_t victims =
       at("Who waits:\n  Late Sender takes 33.3 % of the processes' time (4.000 s)");
   EXPECT_LT(chain, tree);
@@ -193,7 +198,7 @@ TEST(RootCauses, SmallCausesAreCountedOnly) {
   s.fence({3.01, 3}, 3.01);
   const Script::Found found = s.analyse_until(4);
   ASSERT_EQ(found.causes.causes.size(), 2u);
-  EXPECT_NE(found.summary.find("   1  rank 1 computes 2.000 s longer"), std::string::npos);
+  EXPECT_NE(found.summary.find("   1  rank 1 is outside of MPI 2.000 s longer"), std::string::npos);
   EXPECT_EQ(found.summary.find("   2  rank 0"), std::string::npos) << found.summary;
   EXPECT_NE(found.summary.find("and 1 more (expert --json FILE lists them)"), std::string::npos)
       << found.summary;
@@ -237,7 +242,7 @@ TEST(RootCauses, AChainThroughSeveralKindsOfWaits) {
       "Wait at Fence 1.000 s; 1.000 s passed on to others); without it the run would take 2.000 s "
       "less");  // all come to the fence at 1
   EXPECT_EQ(found.chains[0],
-            "rank 2 waits for 1 in MPI_Win_fence, 1 for 0 in MPI_Recv; 0 computes");
+            "rank 2 waits for 1 in MPI_Win_fence, 1 for 0 in MPI_Recv; 0 is outside of MPI");
 }
 
 // Of two chains to one cause the heavier one counts. Rank 0 is 2 s late for ranks 1 and 4, behind
@@ -251,7 +256,7 @@ TEST(RootCauses, TheHeaviestChainCounts) {
   const Script::Found found = s.analyse_until(4);
   EXPECT_NEAR(found.computing(0), 8, kNear);
   EXPECT_EQ(found.chains.at(0),
-            "rank 3 waits for 2, 2 for 1, 1 for 0, all in MPI_Recv; 0 computes");
+            "rank 3 waits for 2, 2 for 1, 1 for 0, all in MPI_Recv; 0 is outside of MPI");
 }
 
 // Two chains of two that meet nowhere; each has its own.
@@ -264,8 +269,8 @@ TEST(RootCauses, ChainsAreNotMixed) {
   }
   const Script::Found found = s.analyse_until(4);
   ASSERT_EQ(found.causes.causes.size(), 2u);
-  EXPECT_EQ(found.chains[0], "rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 computes");
-  EXPECT_EQ(found.chains[1], "rank 5 waits for 4, 4 for 3, all in MPI_Recv; 3 computes");
+  EXPECT_EQ(found.chains[0], "rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 is outside of MPI");
+  EXPECT_EQ(found.chains[1], "rank 5 waits for 4, 4 for 3, all in MPI_Recv; 3 is outside of MPI");
 }
 
 // Of more links than are kept those nearest to the cause are there: nobody counts less.
@@ -279,7 +284,7 @@ TEST(RootCauses, AVeryLongChainIsCut) {
   EXPECT_EQ(chain.left_out, 4199u - 4096u);
   EXPECT_EQ(chain.links.back().awaited, 0u);
   EXPECT_EQ(found.chains[0],
-            "... 4197 more ..., rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 computes");
+            "... 4197 more ..., rank 2 waits for 1, 1 for 0, all in MPI_Recv; 0 is outside of MPI");
   // All of them wait 2 s for rank 0, and all end 2 s earlier without it.
   EXPECT_NEAR(found.computing(0), 2.0 * (kProcesses - 1), 1e-6);
   EXPECT_NEAR(found.gain(0), 2, kNear);
@@ -330,8 +335,8 @@ TEST(RootCauses, ALateStart) {
   EXPECT_EQ(found.words[0], "rank 1 starts 3.000 s later");
 }
 
-// Ranks 0 and 1 both wait 1 s for rank 2. Rank 1 then computes 0.1 s longer: rank 0 waits 0.1 s for
-// it, and rank 2 has nothing to do with that.
+// Ranks 0 and 1 both wait 1 s for rank 2. Rank 1 then is outside of MPI 0.1 s longer: rank 0 waits
+// 0.1 s for it, and rank 2 has nothing to do with that.
 TEST(RootCauses, WaitingAlikeIsNoDelay) {
   Script s(3);
   s.message(2, 2, 0, 1, 2);
@@ -359,7 +364,8 @@ TEST(RootCauses, AnExtraCallCutsNoComputing) {
   EXPECT_NEAR(found.causes.causes[1].longer, 0.2, kNear);
 }
 
-// By turns each computes 1 s longer than the other: each makes the other wait 1 s in its turns.
+// By turns each is outside of MPI 1 s longer than the other: each makes the other wait 1 s in its
+// turns.
 TEST(RootCauses, AlternatingSlowOnes) {
   Script s(2);
   s.fence({1, 1}, 1);
@@ -505,7 +511,7 @@ TEST(RootCauses, ATargetThatComputes) {
   EXPECT_NEAR(found.causes.waits, 3, kNear);
   ASSERT_EQ(found.causes.causes.size(), 1u);
   EXPECT_NEAR(found.computing(1), 3, kNear);
-  EXPECT_EQ(found.words[0], "rank 1 computes 3.000 s in main, before MPI_Iprobe");
+  EXPECT_EQ(found.words[0], "rank 1 is outside of MPI 3.000 s in main, before MPI_Iprobe");
 }
 
 // A barrier in a function that the fence calls back: process 0 waits from 1 on in the fence, which

@@ -154,7 +154,7 @@ TEST(Samples, ThatTellNothingNameNothing) {
       {{2, 0, kSmooth, 2}, {2, 1, kSmooth, 2}, {2, 2, kSmooth, 2}, {4, 2, kAbsent, 1}});
   EXPECT_TRUE(run.cause().sampled.empty());
   EXPECT_EQ(run.words(),
-            "rank 2 computes 3.000 s longer in main, between MPI_Barrier and MPI_Barrier");
+            "rank 2 is outside of MPI 3.000 s longer in main, between MPI_Barrier and MPI_Barrier");
   EXPECT_EQ(run.samples("prog"), (std::vector<double>{0, 0, 1}));
 }
 
