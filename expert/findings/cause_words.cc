@@ -334,9 +334,6 @@ std::string effect_words(const Report& report, const RootCause& cause) {
   return words;
 }
 
-namespace {
-
-// What the last one awaited does between calls.
 std::string does_at_end(const Report& report, const Chain& chain) {
   const LocationIndex who = chain.links.back().awaited;
   const Stretch& s = chain.stretch;
@@ -360,8 +357,6 @@ std::string does_at_end(const Report& report, const Chain& chain) {
   return report.processors().is_looked_at(who) ? std::string("computes")
                                                : "is outside of " + std::string(library_of(report));
 }
-
-}  // namespace
 
 std::string chain_words(const Report& report, const Chain& chain) {
   constexpr std::size_t kWhole = 6, kEnds = 2;

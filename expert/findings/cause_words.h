@@ -31,6 +31,10 @@ std::string pattern_words(const RootCause& cause);
 // empty for a chain of less than two waits, which says nothing new.
 std::string chain_words(const Report& report, const Chain& chain);
 
+// What the last one awaited does between calls: "computes", "is blocked (sleeps)", "has no
+// processor", "is outside of MPI".
+std::string does_at_end(const Report& report, const Chain& chain);
+
 // Both: what it is, and what it makes the others wait.
 Statement cause_statement(const Report& report, const RootCause& cause);
 // What of all causes is worth a sentence: those that cost enough, of the waiting or of the run, at

@@ -60,18 +60,9 @@ StepWords end_of(const Report& report, const Chain& chain, const CauseGroup& gro
   const bool known = group.spread == CauseGroup::Spread::kNo && !is_absent(group.function);
   std::string rest = known ? "in " + where_of(report, group) + between(report, stretch)
                            : stretch_name(report, stretch);
-  switch (spent_by(report, group)) {
-    case Spent::kComputing:
-      return {name + " computes" + time, std::move(rest)};
-    case Spent::kBlocked:
-      return {name + " is blocked" + blocked_by(spending_of(report, group)->kind, false) + " for" + time,
-              std::move(rest)};
-    case Spent::kNoProcessor:
-      return {name + " has no processor for most of" + time, std::move(rest)};
-    default:
-      return {name + " is outside of " + std::string(library_of(report)) + " for" + time,
-              std::move(rest)};
-  }
+  const std::string does = does_at_end(report, chain);
+  const std::string_view of = does == "computes" ? "" : does == "has no processor" ? " in" : " for";
+  return {name + ' ' + does + std::string(of) + time, std::move(rest)};
 }
 
 }  // namespace
