@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "epilog/format/openmp_constructs.h"
+#include "epilog/format/python_code.h"
 #include "expert/sums/samples.h"
 
 namespace kojak::expert {
@@ -142,6 +143,8 @@ DoneThere WhatIsDone::sampled(CallSiteId at) const {
   done.place = sampled_place(*definitions_, at);
   const CallSiteDef* def = site(done.place);
   if (def == nullptr || region(def->left) == nullptr) return done;
+  // Which of the program's functions that was the lines of its calls tell better.
+  if (function_name(def->left) == kPythonCode) return {};
   done.function = def->left;
   add_part(done.key, "sampled");
   add_part(done.key, function_key(done.function));

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "epilog/format/communication_libraries.h"
+#include "epilog/format/python_code.h"
 #include "epilog/format/sampled_region.h"
 #include "merge/define/definitions.h"
 #include "merge/define/library_names.h"
@@ -46,7 +47,6 @@ bool is_system_source(std::string_view path) {
 
 // The interpreter of Python. What runs within it is the program's Python code, whichever of the
 // interpreter's functions a sample met, and whatever library that code had called.
-constexpr const char* kPythonCode = "Python code";
 bool is_python(std::string_view path) {
   path.remove_prefix(path.rfind('/') + 1);
   return path.starts_with("libpython") || path == "python" || path.starts_with("python2") ||

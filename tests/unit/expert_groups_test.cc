@@ -2,6 +2,7 @@
 // run by hand, with its sums in the comments.
 #include <random>
 
+#include "epilog/format/python_code.h"
 #include "expert/causes/group_maker.h"
 #include "tests/unit/expert_causes_script.h"
 
@@ -424,6 +425,26 @@ TEST_F(PutTogether, SamplesSplitACause) {
   EXPECT_EQ(atoms_of(cause, {sampled, 0.01, 2}, what).size(), 2u);
   // In 10 s it hardly ran.
   EXPECT_EQ(atoms_of(cause, {sampled, 0.01, 10}, what).size(), 1u);
+}
+
+// Samples in Python's interpreter do not tell the function: the lines of calls do.
+TEST_F(PutTogether, SamplesInPythonNameNoFunction) {
+  RegionDef python{};
+  python.name = kPythonCode;
+  definitions_.regions.set(RegionId{10}, python);
+  CallSiteDef site;
+  site.left = RegionId{10};
+  definitions_.call_sites.set(CallSiteId{1}, site);
+  CauseAtom cause;
+  cause.stretch.kind = Stretch::Kind::kComputing;
+  cause.amount = ticks_of(1);
+  cause.longer = in_ticks(0.2);
+  cause.done = std::make_shared<const DoneThere>();
+  const std::vector<SampledPlace> sampled{{CallSiteId{1}, 20, 0}};
+  const std::vector<CauseAtom> atoms = atoms_of(cause, {sampled, 0.01, 0.2}, WhatIsDone(library_));
+  ASSERT_EQ(atoms.size(), 1u);
+  EXPECT_EQ(atoms[0].done, cause.done);
+  EXPECT_EQ(atoms[0].samples, 0);
 }
 
 }  // namespace

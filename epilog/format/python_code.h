@@ -1,0 +1,9 @@
+// What samples in Python's interpreter are of: the program's Python code, of which they do not tell
+// the function. The merge names it so.
+#pragma once
+
+namespace kojak {
+
+inline constexpr const char* kPythonCode = "Python code";
+
+}  // namespace kojak
