@@ -131,15 +131,16 @@ struct Sink {
   // The call has asked for the request, or for several of which this is the first, and none was
   // complete.
   void on_request_tested(const OpenCall&, RequestId) {}
-  // The instance is, or ends, this series of polls, of which all is known; before its exit. (Targets
-  // in it are processes.)
+  // The instance is, or ends, this series of polls, of which all is known; before its exit.
+  // (Targets in it are processes.)
   void on_polled(const OpenCall&, const PolledSeries&) {}
   // So many calls of that call path and location are part of such an instance, and make no other
   // events; before on_polled().
   void on_polls(const OpenCall& /*at*/, std::uint64_t /*calls*/) {}
-  // They have got so many bytes of others, likewise.
-  void on_polls_read(const OpenCall& /*at*/, std::uint64_t /*bytes*/) {}
-  // The call has completed that operation, which has read another value than the polls before it.
+  // They have got and put so many bytes, likewise.
+  void on_polls_moved(const OpenCall& /*at*/, const MovedBytes&) {}
+  // The call has completed that operation, which has read another value than the polls before it,
+  // or has swapped it.
   void on_value(const OpenCall&, const MpiValue&) {}
   // The call has made the communicator.
   void on_comm_created(const OpenCall&, CommId) {}

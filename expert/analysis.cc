@@ -96,13 +96,7 @@ class Analysis : public earl::Sink {
     KOJAK_TELL(to_, on_transfer, transfer);
     finders_.on_transfer(transfer);
   }
-  bool wants_transfer_ends() const {
-    return options_.page != nullptr || finders_.wants_transfer_ends();
-  }
-  void on_transfer_end(const earl::TransferEnd& end) {
-    KOJAK_TELL(to_, on_transfer_end, end);
-    finders_.on_transfer_end(end);
-  }
+  bool wants_transfer_ends() const { return options_.page != nullptr || finders_.wants_ends(); }
   void on_omp_task(const earl::OpenCall& task, ThreadId creator) {
     finders_.on_omp_task(task, creator);
   }
@@ -144,6 +138,7 @@ class Analysis : public earl::Sink {
   KOJAK_ONE(on_send)
   KOJAK_ONE(on_symmetric_lock)
   KOJAK_ONE(on_symmetric_wait)
+  KOJAK_ONE(on_transfer_end)
   KOJAK_ONE(on_unreceived)
   KOJAK_ONE(on_window_collective)
   KOJAK_TWO(on_awaits)
@@ -155,7 +150,7 @@ class Analysis : public earl::Sink {
   KOJAK_TWO(on_partitioned)
   KOJAK_TWO(on_polled)
   KOJAK_TWO(on_polls)
-  KOJAK_TWO(on_polls_read)
+  KOJAK_TWO(on_polls_moved)
   KOJAK_TWO(on_probe)
   KOJAK_TWO(on_quiet)
   KOJAK_TWO(on_request_tested)

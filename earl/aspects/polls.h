@@ -14,6 +14,11 @@
 
 namespace kojak::earl {
 
+// What reads and swaps of a series have got from others, and put there.
+struct MovedBytes {
+  std::uint64_t got = 0, put = 0;
+};
+
 struct PolledSeries {
   MpiPolled polled;
   std::vector<MpiPoll> members;  // in the order of their first polls

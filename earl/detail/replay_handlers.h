@@ -199,7 +199,19 @@ class ReplayHandlers {
   void handle(MpiPolled r, const Attributes&, std::uint64_t pos);
   void handle(MpiPoll r, const Attributes&, std::uint64_t pos);
 
-  void handle(const MpiRmaPlace& r, const Attributes&, std::uint64_t pos);
+  void handle(const MpiRmaPlace& r, const Attributes&, std::uint64_t pos) {
+    const std::uint32_t i = locate(r.lid, r.time, pos);
+    if (i == kAbsent) return;
+    const ProcessId target = core_.process_of(r.dlid);
+    if (is_absent(target)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
+    RmaPlace place{&frame(i, pos), target, r.wid, r.rmaid};
+    place.first = raw(r.disp);
+    place.bytes = raw(r.bytes);
+    place.reads = (raw(r.kind) & kCallGet) != 0;
+    place.writes = (raw(r.kind) & kCallPut) != 0;
+    place.swap = raw(r.op) == kPlaceSwap;
+    sink_.on_rma_place(place);
+  }
   void handle(const MpiValue& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i != kAbsent) sink_.on_value(static_cast<const OpenCall&>(frame(i, pos)), r);

@@ -78,21 +78,6 @@ void ReplayHandlers<S>::handle(MpiPoll r, const Attributes&, std::uint64_t pos) 
   if (series.whole()) tell_series(i, pos);
 }
 
-template <class S>
-void ReplayHandlers<S>::handle(const MpiRmaPlace& r, const Attributes&, std::uint64_t pos) {
-  const std::uint32_t i = locate(r.lid, r.time, pos);
-  if (i == kAbsent) return;
-  const ProcessId target = core_.process_of(r.dlid);
-  if (is_absent(target)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
-  RmaPlace place{&frame(i, pos), target, r.wid, r.rmaid};
-  place.first = raw(r.disp);
-  place.bytes = raw(r.bytes);
-  place.reads = (raw(r.kind) & kCallGet) != 0;
-  place.writes = (raw(r.kind) & kCallPut) != 0;
-  place.swap = raw(r.op) == kPlaceSwap;
-  sink_.on_rma_place(place);
-}
-
 // All of the series is known that the innermost call is, or ends.
 template <class S>
 void ReplayHandlers<S>::tell_series(std::uint32_t i, std::uint64_t pos) {
@@ -114,8 +99,10 @@ void ReplayHandlers<S>::tell_series(std::uint32_t i, std::uint64_t pos) {
     const std::uint64_t polls = raw(m.count) - std::min(raw(m.count), counted);
     counted -= std::min(raw(m.count), counted);
     if (polls != 0) sink_.on_polls(static_cast<const OpenCall&>(at), polls);
-    if (raw(m.kind) == raw(PollKind::kRead)) {
-      sink_.on_polls_read(static_cast<const OpenCall&>(at), raw(m.count) * raw(m.bytes));
+    const bool swaps = raw(m.kind) == raw(PollKind::kSwap);
+    if (swaps || raw(m.kind) == raw(PollKind::kRead)) {
+      const std::uint64_t bytes = raw(m.count) * raw(m.bytes);
+      sink_.on_polls_moved(static_cast<const OpenCall&>(at), MovedBytes{bytes, swaps ? bytes : 0});
     }
     if (raw(m.kind) != raw(PollKind::kRequest) || is_absent(m.reqid)) continue;
     if (is_absent(m.wid)) sink_.on_request_tested(static_cast<const OpenCall&>(at), m.reqid);

@@ -352,8 +352,7 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   r.frame = &frame;
   typename A::Result result;
   RegionId region{};
-  const bool records =
-      (the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0;
+  const bool records = (the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0;
   if constexpr (ReadsSmall<A> || CompletesReads<A>) {
     if (records && may_be_poll(a, r, caller, &frame, region)) [[unlikely]] {
       result = recorded_apart(a, r, region, frame);
@@ -361,9 +360,8 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
       return result;
     }
   }
-  if (records &&
-      (Polls<A> ? ready_to_poll(r, A::kFunction, caller, &frame, region)
-                : ready(r, A::kFunction, caller, &frame, region))) {
+  if (records && (Polls<A> ? ready_to_poll(r, A::kFunction, caller, &frame, region)
+                           : ready(r, A::kFunction, caller, &frame, region))) {
     result = recorded(a, r, region, frame);
   } else {
     if (r.lost != nullptr) [[unlikely]]

@@ -26,6 +26,15 @@ enum class TransferKind : std::uint8_t {
   kGetAndPut = kCallPut | kCallGet
 };
 
+// It may be a poll: it leaves memory as it is, or is a swap.
+template <class A>
+bool reads_or_swaps(const A& a, TransferKind kind) {
+  if (kind == TransferKind::kGet) return true;
+  if constexpr (requires { a.compare_addr; }) return true;
+  if constexpr (std::is_same_v<A, args::FetchAndOp>) return a.op == MPI_REPLACE;
+  return false;
+}
+
 // What the arguments say of a transfer, and the rest that all of them share. `request` is null for
 // the plain forms.
 template <class A, class C>
@@ -59,7 +68,7 @@ KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind
     if (!use_in_poll(call, *window)) return;
     small = bytes <= kMostSmall && got <= kMostSmall && bytes != 0;
     if constexpr (ReadsSmall<A>) {
-      if (small && joins_polls() && kind == TransferKind::kGet && request == nullptr) {
+      if (small && joins_polls() && request == nullptr && reads_or_swaps(a, kind)) {
         if (read_is_held(call, a, *window, target, bytes, id)) {
           call.p = call.r.cursor;
           return;
@@ -165,6 +174,8 @@ struct Hook<args::FetchAndOp> {
 };
 template <>
 struct Hook<args::CompareAndSwap> {
+  static constexpr bool kReadsSmall = true;
+
   template <class C>
   void after(const args::CompareAndSwap& a, int result, C& call) {
     const std::uint64_t size = result == MPI_SUCCESS && C::kOn ? bytes_of(1, a.datatype) : 0;

@@ -23,21 +23,21 @@
   X(ompi_mpi_file_null)        \
   X(ompi_mpi_group_null)       \
   X(ompi_mpi_info_null)        \
-  X(ompi_mpi_op_band)        \
-  X(ompi_mpi_op_bor)         \
-  X(ompi_mpi_op_bxor)        \
-  X(ompi_mpi_op_land)        \
-  X(ompi_mpi_op_lor)         \
-  X(ompi_mpi_op_lxor)        \
-  X(ompi_mpi_op_max)         \
-  X(ompi_mpi_op_maxloc)      \
-  X(ompi_mpi_op_min)         \
-  X(ompi_mpi_op_minloc)      \
-  X(ompi_mpi_op_no_op)       \
-  X(ompi_mpi_op_null)        \
-  X(ompi_mpi_op_prod)        \
-  X(ompi_mpi_op_replace)     \
-  X(ompi_mpi_op_sum)         \
+  X(ompi_mpi_op_band)          \
+  X(ompi_mpi_op_bor)           \
+  X(ompi_mpi_op_bxor)          \
+  X(ompi_mpi_op_land)          \
+  X(ompi_mpi_op_lor)           \
+  X(ompi_mpi_op_lxor)          \
+  X(ompi_mpi_op_max)           \
+  X(ompi_mpi_op_maxloc)        \
+  X(ompi_mpi_op_min)           \
+  X(ompi_mpi_op_minloc)        \
+  X(ompi_mpi_op_no_op)         \
+  X(ompi_mpi_op_null)          \
+  X(ompi_mpi_op_prod)          \
+  X(ompi_mpi_op_replace)       \
+  X(ompi_mpi_op_sum)           \
   X(ompi_mpi_win_null)         \
   X(ompi_request_null)
 

@@ -9,8 +9,9 @@ namespace kojak::measure {
 
 // As MPI_RMA_PLACE has it.
 inline std::uint8_t op_code(MPI_Op op) {
-  const MPI_Op known[] = {MPI_MAX, MPI_MIN,  MPI_SUM,  MPI_PROD,   MPI_LAND,   MPI_BAND,    MPI_LOR,
-                          MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP};
+  const MPI_Op known[] = {MPI_MAX,    MPI_MIN,    MPI_SUM,     MPI_PROD, MPI_LAND,
+                          MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR, MPI_BXOR,
+                          MPI_MAXLOC, MPI_MINLOC, MPI_REPLACE, MPI_NO_OP};
   std::uint8_t code = 1;
   for (const MPI_Op each : known) {
     if (each == op) return code;
@@ -67,7 +68,27 @@ KOJAK_INLINED inline void ends_series(C& call) {
   call.p = call.r.cursor;
 }
 
-// A read was issued. True: it is held back.
+// What is known of a swap, so that its result tells whether it has changed memory; false: it is not
+// to be watched. One that writes what it compares with is a read.
+template <class A>
+bool judges_swap(Recorder& r, const A& a, SmallRead& read) {
+  if constexpr (requires { a.compare_addr; }) {
+    std::uint64_t value = 0, other = 0;
+    if (!load_small(r, a.compare_addr, read.what.bytes, read.value, read.other)) return false;
+    if (!load_small(r, a.origin_addr, read.what.bytes, value, other)) return false;
+    if (value != read.value || other != read.other) read.what.kind = PollKind::kSwap;
+    return true;
+  } else if constexpr (requires { a.op; }) {
+    if (a.op == MPI_NO_OP) return true;
+    read.what.kind = PollKind::kSwap;
+    read.keeps = true;
+    return load_small(r, a.origin_addr, read.what.bytes, read.value, read.other);
+  } else {
+    return true;
+  }
+}
+
+// A read or a swap was issued. True: it is held back.
 template <class C, class A>
 [[gnu::noinline]] bool read_is_held(const C& call, const A& a, const Window& window,
                                     std::uint32_t target, std::uint64_t bytes, std::uint32_t id) {
@@ -85,31 +106,36 @@ template <class C, class A>
   read.completions = window.completions;
   read.enter = ticks_of(call.enter);
   read.exit = ticks_of(call.exit);
-  return hold_read(call.r, read, !call.entered && call.good);
+  return judges_swap(call.r, a, read) && hold_read(call.r, read, !call.entered && call.good);
 }
 
 template <class C>
-[[gnu::noinline]] void take_completed(C& call, const Window& window, std::uint32_t target) {
+[[gnu::noinline]] bool take_completed(C& call, const Window& window, std::uint32_t target) {
   FoundValues found;
   take_values(call.r, {window.id, target, window.completions}, found);
   for (unsigned i = 0; i < found.count; ++i) {
     const FoundValues::Value& v = found.values[i];
-    if (!call.room(kMaxRecord)) return;
-    call.event(
-        MpiValue{call.r.lid, call.exit, v.rmaid, Count64{v.value}, Count64{v.other}});
+    if (!call.room(kMaxRecord)) break;
+    call.event(MpiValue{call.r.lid, call.exit, v.rmaid, Count64{v.value}, Count64{v.other}});
   }
+  return found.swapped;
 }
 // A call has completed what this process had issued to that target, or to all.
 template <class C>
 KOJAK_INLINED inline void completed_reads(C& call, Window& window, std::uint32_t target,
                                           bool local = false) {
+  bool swapped = false;
   if constexpr (C::kOn) {
     if (watches_reads(call.r) && call.good) [[unlikely]]
-      call.apart([&](C& c) { take_completed(c, window, target); });
+      call.apart([&](C& c) { swapped = take_completed(c, window, target); });
   }
   ++window.completions;
   window.reads.complete(target);
-  if (!local) window.others.complete(target);
+  if (!local) {
+    window.others.complete(target);
+  } else if (swapped) {
+    window.others.issue(target == kAbsent ? OpenTargets::kSeveral : target);
+  }
 }
 // It has done so in another way.
 template <class C>

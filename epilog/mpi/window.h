@@ -41,13 +41,13 @@ struct Window {
   std::uint8_t flavour = 0, model = 0;  // as in WIN_IDENTITY
   WindowStanding standing;
   bool changed = false;
-  bool count_lost = false;       // as in CommObject: no call on it is recorded as one on a window
-  std::uint64_t base = 0, size = 0, unit = 0;  // as in MPI_WIN_PART; unit 0: not known
-  std::uint32_t completions = 0;  // calls that have completed operations
-  OpenTargets reads, others;      // of recorded operations
-  std::uint32_t serial = 1;      // changes when an epoch with all members ends
-  Group* start_group = nullptr;  // of the open access epoch
-  Group* post_group = nullptr;   // of the open exposure epoch
+  bool count_lost = false;  // as in CommObject: no call on it is recorded as one on a window
+  std::uint64_t base = 0, size = 0, unit = 0;     // as in MPI_WIN_PART; unit 0: not known
+  std::uint32_t completions = 0;                  // calls that have completed operations
+  OpenTargets reads, others;                      // of recorded operations
+  std::uint32_t serial = 1;                       // changes when an epoch with all members ends
+  Group* start_group = nullptr;                   // of the open access epoch
+  Group* post_group = nullptr;                    // of the open exposure epoch
   Vector<std::uint32_t> start_ranks, post_ranks;  // their members, as ranks of the window
   PeerState* peers = nullptr;                     // by rank, made when needed
   Vector<std::uint32_t> changed_peers;

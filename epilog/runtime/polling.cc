@@ -83,7 +83,8 @@ void fill(MpiPoll& to, const Recorder& r, const PolledMember& m, PollTicks begin
   to.tag = Tag{m.is.tag};
   to.wid = WindowId{m.is.window};
   to.tlid = PeerId{m.is.target};
-  to.disp = m.is.kind == PollKind::kRead ? Count64{m.is.place} : kUnknown64;
+  const bool placed = m.is.kind == PollKind::kRead || m.is.kind == PollKind::kSwap;
+  to.disp = placed ? Count64{m.is.place} : kUnknown64;
   to.bytes = Byte{m.is.bytes};
   to.value = Count64{m.is.value};
   to.other = Count64{m.is.other};

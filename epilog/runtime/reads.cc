@@ -31,7 +31,7 @@ struct SmallReads {
   std::uintptr_t pages[kPages] = {};
   unsigned next_page = 0;
   std::uintptr_t refused = 0;  // the last page that is none of memory
-  Ticks ask_again = 0;  // no other page is asked for before
+  Ticks ask_again = 0;         // no other page is asked for before
 };
 
 namespace {
@@ -62,7 +62,8 @@ bool may_load(SmallReads& s, const std::byte* from, unsigned bytes) {
     if (known == page) return true;
   }
   const Ticks now = ticks();
-  if (page == s.refused || now < s.ask_again || reading_is_forbidden) return false;
+  if (page == s.refused || reading_is_forbidden) return false;
+  if (s.next_page >= SmallReads::kPages && now < s.ask_again) return false;
   s.ask_again = now + poll_scale.slice;
   if (!ask_for_page(from)) {
     s.refused = page;
@@ -71,16 +72,30 @@ bool may_load(SmallReads& s, const std::byte* from, unsigned bytes) {
   s.pages[s.next_page++ % SmallReads::kPages] = page;
   return true;
 }
-bool load(SmallReads& s, const SmallRead& read, SmallValue& to) {
-  const unsigned bytes = read.what.bytes;
-  const auto* const from = static_cast<const std::byte*>(read.result);
+bool load(SmallReads& s, const void* at, unsigned bytes, SmallValue& to) {
+  const auto* const from = static_cast<const std::byte*>(at);
   if (!may_load(s, from, bytes)) return false;
   std::memcpy(&to.value, from, bytes < 8 ? bytes : 8);
   if (bytes > 8) std::memcpy(&to.other, from + 8, bytes - 8);
   return true;
 }
-bool is_value(const SmallReads::Place& place, const SmallValue& v) {
-  return place.what.value == v.value && place.what.other == v.other;
+bool load(SmallReads& s, const SmallRead& read, SmallValue& to) {
+  return load(s, read.result, read.what.bytes, to);
+}
+// It has found nothing new, or changed nothing.
+bool failed(const SmallReads::Place& place, const SmallRead& read, const SmallValue& v) {
+  if (read.what.kind == PollKind::kRead) {
+    return place.what.value == v.value && place.what.other == v.other;
+  }
+  return (read.value == v.value && read.other == v.other) == read.keeps;
+}
+SmallReads* reads_of(Recorder& r) {
+  if (reading_is_forbidden || r.outer_calls != 0 || r.metrics != nullptr || r.trace == nullptr) {
+    return nullptr;
+  }
+  LocalTrace& trace = *r.trace;
+  if (trace.reads == nullptr) on_own_stack([&trace] { trace.reads = create<SmallReads>(); });
+  return trace.reads;
 }
 
 unsigned find_place(SmallReads& s, const SmallRead& read) {
@@ -121,14 +136,20 @@ bool covers(const Completing& what, const SmallRead& read) {
 
 }  // namespace
 
+bool load_small(Recorder& r, const void* from, unsigned bytes, std::uint64_t& value,
+                std::uint64_t& other) {
+  SmallReads* const s = reads_of(r);
+  SmallValue v;
+  if (s == nullptr || !load(*s, from, bytes, v)) return false;
+  value = v.value;
+  other = v.other;
+  return true;
+}
+
 bool hold_read(Recorder& r, const SmallRead& read, bool can_be) {
-  if (reading_is_forbidden || r.outer_calls != 0 || r.metrics != nullptr || r.trace == nullptr) {
-    return false;
-  }
-  LocalTrace& trace = *r.trace;
-  if (trace.reads == nullptr) on_own_stack([&trace] { trace.reads = create<SmallReads>(); });
-  if (trace.reads == nullptr) return false;
-  SmallReads& s = *trace.reads;
+  SmallReads* const reads = reads_of(r);
+  if (reads == nullptr) return false;
+  SmallReads& s = *reads;
   const unsigned place = find_place(s, read);
   if (!series_is_open(r) && !r.polls_go_on) s.places[place].asked = false;
   if (s.count == SmallReads::kRing) {
@@ -197,7 +218,7 @@ bool join_held(Recorder& r, Ticks enter, Ticks exit) {
     const bool known = w.place != SmallReads::kNone && s.places[w.place].known;
     if (!known || !load(s, w.is, v)) {
       same = false;
-    } else if (!is_value(s.places[w.place], v)) {
+    } else if (!failed(s.places[w.place], w.is, v)) {
       same = false;
       found = found || s.places[w.place].asked;
     }
@@ -225,8 +246,13 @@ void take_values(Recorder& r, const Completing& what, FoundValues& found) {
       place.known = false;
       return true;
     }
-    if (place.known && place.asked && !is_value(place, v)) {
+    const bool swap = w.is.what.kind == PollKind::kSwap;
+    const bool changed = (swap || place.known) && !failed(place, w.is, v);
+    if (changed && (swap || place.asked)) {
       found.values[found.count++] = {w.is.rmaid, v.value, v.other};
+      found.swapped = found.swapped || swap;
+    }
+    if (changed && place.asked) {
       count_find(r, static_cast<RegionId>(w.is.what.site));
       place.asked = false;
     }
@@ -256,14 +282,16 @@ void write_held_reads(Recorder& r) {
     if (!need_room(r, 2 * kMaxRecord)) continue;
     const auto target = static_cast<PeerId>(what.target);
     const auto window = static_cast<WindowId>(what.window);
+    const bool swap = what.kind == PollKind::kSwap || read.op == kPlaceSwap;
+    const Byte kind{static_cast<std::uint8_t>(swap ? kCallGet | kCallPut : kCallGet)};
     publish(r, put(r, r.cursor,
                    MpiRmaPlace{r.lid, record_time(read.enter), target, window, read.rmaid,
-                               Count64{what.place}, Byte{what.bytes}, Byte{kCallGet},
-                               Byte{read.op}}));
+                               Count64{what.place}, Byte{what.bytes}, kind, Byte{read.op}}));
     publish(r, put(r, r.cursor,
                    MpiRmaCall{r.lid, record_time(read.enter), record_time(read.exit),
                               static_cast<RegionId>(what.site), target, window, read.rmaid,
-                              Bytes64{what.bytes}, Bytes64{0}, Byte{kCallGet}}));
+                              Bytes64{what.bytes}, Bytes64{swap ? std::uint64_t{what.bytes} : 0},
+                              kind}));
   }
 }
 

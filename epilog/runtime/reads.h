@@ -1,4 +1,5 @@
-// Small one-sided reads of one place, again and again: polls, where the value stays the same.
+// Small one-sided reads of one place, again and again: polls, where the value stays the same. And
+// swaps, where memory stays as it is.
 //
 // A read is complete when a later call says so (flush, unlock). So a read at a place that the
 // thread has read before is held back, unwritten, up to the call that completes it: if that finds
@@ -23,11 +24,17 @@ struct SmallRead {
   PollMember what;
   const void* result = nullptr;
   RmaId rmaid{};
-  std::uint8_t op = 0;            // as in MPI_RMA_PLACE
+  std::uint8_t op = 0;  // as in MPI_RMA_PLACE
+  // Of a swap: the result that says that it has changed memory, or (`keeps`) that it has not.
+  bool keeps = false;
+  std::uint64_t value = 0, other = 0;
   std::uint32_t completions = 0;  // calls that completed operations of its window so far
   Ticks enter = 0, exit = 0;
 };
 
+// Reads up to 16 bytes of the program's, if they are memory.
+[[gnu::noinline]] bool load_small(Recorder& r, const void* from, unsigned bytes,
+                                  std::uint64_t& value, std::uint64_t& other);
 // It is issued. True: it is held back; false: it is to be recorded. `can_be`: held back.
 [[gnu::noinline]] bool hold_read(Recorder& r, const SmallRead& read, bool can_be);
 // Which operations a call completes.
@@ -40,9 +47,11 @@ struct Completing {
 bool completes_held(const Recorder& r, const Completing& what);
 // It has, within these times. True: together they were a poll, and there is nothing to record.
 [[gnu::noinline]] bool join_held(Recorder& r, Ticks enter, Ticks exit);
-// What a call has read that was recorded, once it is complete: f(MpiValue) for each find.
+// What operations have read that were recorded, once they are complete: finds, and what swaps that
+// changed memory have found.
 struct FoundValues {
   unsigned count = 0;
+  bool swapped = false;
   struct Value {
     RmaId rmaid;
     std::uint64_t value, other;

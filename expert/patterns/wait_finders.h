@@ -75,12 +75,19 @@ class WaitFinders {
     if (rma_) rma_->on_transfer(transfer);
     notifications_.on_transfer(transfer);
   }
-  void on_polls_read(const earl::OpenCall& at, std::uint64_t bytes) {
-    out_.add(BytesGot{}, at, bytes);
+  void on_polls_moved(const earl::OpenCall& at, const earl::MovedBytes& bytes) {
+    out_.add(BytesGot{}, at, bytes.got);
+    out_.add(BytesPut{}, at, bytes.put);
   }
-  void on_rma_place(const earl::RmaPlace& place) { notifications_.on_place(place); }
-  bool wants_transfer_ends() const { return notifications_.wants_ends(); }
-  void on_transfer_end(const earl::TransferEnd& end) { notifications_.on_end_of(end); }
+  void on_rma_place(const earl::RmaPlace& place) {
+    notifications_.on_place(place);
+  }
+  bool wants_ends() const {
+    return notifications_.wants_ends();
+  }
+  void on_transfer_end(const earl::TransferEnd& end) {
+    notifications_.on_end_of(end);
+  }
   void on_value(const earl::OpenCall& call, const MpiValue& found) {
     out_.begin_operation(Operation::Object::kNothing, 0);
     notifications_.on_value(call, found, stretches_.latest(call.index), out_);

@@ -37,7 +37,7 @@ struct TraceFacts {
   bool came_to_end = false;        // its process called MPI_Finalize, or ended its trace in order
   std::map<std::uint32_t, PollSite> poll_sites;  // where it polls, as it numbers regions and sites
   std::map<std::uint32_t, std::uint64_t> window_units;  // of MPI_WIN_PART, by its own numbers
-  const char* aborted = nullptr;                 // the function by which it ended all, MPI_Abort
+  const char* aborted = nullptr;  // the function by which it ended all, MPI_Abort
 };
 
 struct Survey {

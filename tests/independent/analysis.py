@@ -14,6 +14,7 @@ def analyse(trace):
     polls.visits(trace, severities)
     polls.bytes_read(trace, severities)
     polls.notifications(trace, severities)
+    polls.locks(trace, severities)
     matched = messages.Messages(trace)
     base.visits_and_bytes(trace, severities, epochs.operations, matched.of_receive, epochs.shmem)
     matched.patterns(severities)

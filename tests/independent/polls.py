@@ -1,7 +1,7 @@
 """Series of polls: which calls are, or end, one that waits, since when they asked for what they found, how many calls
 they stand for."""
 WAITS, GOES_ON, ALONE = 1, 1, 4  # judged, and flags, of MPI_POLLED
-REQUEST, MESSAGE, READ = 1, 2, 4  # kinds of MPI_POLL
+REQUEST, MESSAGE, READ, SWAPS = 1, 2, 4, 5  # kinds of MPI_POLL
 PUT, GET = 1, 2  # kinds of MPI_RMA_PLACE
 SWAP = 15  # op of MPI_RMA_PLACE
 SHARED = 4  # flavour of a window
@@ -90,8 +90,10 @@ def bytes_read(trace, severities):
     """What series of reads have got, at the call paths of the reads."""
     for call in trace.calls:
         for paths, member in call.joined:
-            if member.kind_ == READ:
+            if member.kind_ in (READ, SWAPS):
                 severities.add_at("bytes_get", paths[-1], call.location, member.count * member.bytes)
+            if member.kind_ == SWAPS:
+                severities.add_at("bytes_put", paths[-1], call.location, member.count * member.bytes)
 
 
 def notifications(trace, severities):
@@ -120,19 +122,9 @@ def notifications(trace, severities):
     writes = [w for w in writes if w["pos"] > first_place]
     for value in trace.events:
         read = reads.get((value.lid, value.rmaid)) if value.kind == "MPI_VALUE" else None
-        if read is None or read.disp is None:
+        if read is None or read.disp is None or read.kind_ & PUT:
             continue
-        stretch = []
-        for call in sorted((c for c in trace.calls if c.joined and c.location == value.lid and c.exit_pos < value.pos),
-                           key=lambda c: c.begin.pos):
-            stretch = stretch if call.goes_on else []
-            stretch += [call] if call.polled else []
-        asked = []
-        for call in stretch:
-            mine = [m for _, m in call.joined if m.kind_ == READ and
-                    (m.wid, m.tlid, m.disp, m.bytes) == (read.wid, read.dlid, read.disp, read.bytes)]
-            if mine:
-                asked.append((call, mine[0]))
+        stretch, asked = _asked(trace, value, read, READ)
         if not asked:
             continue
         by = _who_changed(trace, windows, writes, value, read, asked[-1][1], stretch[-1])
@@ -141,6 +133,59 @@ def notifications(trace, severities):
                 begin = max(call.enter, member.first_enter)
                 waited = sum(max(0, min(end, by) - max(start, begin)) for start, end in call.exclusive())
                 severities.add("mpi_rma_late_notification", call, waited)
+
+
+def _asked(trace, value, read, kind):
+    """The parts of the stretch before an event, and those that asked for that place, with the member."""
+    stretch = []
+    for call in sorted((c for c in trace.calls if c.joined and c.location == value.lid and c.exit_pos < value.pos),
+                       key=lambda c: c.begin.pos):
+        stretch = stretch if call.goes_on else []
+        stretch += [call] if call.polled else []
+    asked = []
+    for call in stretch:
+        mine = [m for _, m in call.joined if m.kind_ == kind and
+                (m.wid, m.tlid, m.disp, m.bytes) == (read.wid, read.dlid, read.disp, read.bytes)]
+        if mine:
+            asked.append((call, mine[0]))
+    return stretch, asked
+
+
+def locks(trace, severities):
+    """Lock Contention of locks that are taken by swaps: each change of a place by one process takes it, the next gives it
+    back, as long as all that took it found one value."""
+    operations, held, found = {}, {}, {}
+    for e in trace.events:
+        if e.kind == "MPI_RMA_PLACE" and e.disp is not None and e.kind_ & PUT:
+            place = e.wid, e.dlid, e.disp, e.bytes
+            if e.kind_ & GET:
+                operations[e.lid, e.rmaid] = e
+            if e.op != SWAP:
+                _give(held, place, trace.process_of[e.lid], e.call.enter)
+        elif e.kind == "MPI_VALUE" and (e.lid, e.rmaid) in operations:
+            swap = operations[e.lid, e.rmaid]
+            place, process = (swap.wid, swap.dlid, swap.disp, swap.bytes), trace.process_of[e.lid]
+            _give(held, place, process, swap.call.enter)
+            turns = held.setdefault(place, [])
+            if any(turn["process"] == process and turn["given"] == swap.call.enter for turn in turns):
+                continue
+            found.setdefault(place, set()).add((e.value, e.other))
+            if len(found[place]) == 1:
+                for call, member in _asked(trace, e, swap, SWAPS)[1]:
+                    begin = max(call.enter, member.first_enter)
+                    for turn in turns:
+                        if turn["process"] != process and turn["given"] is not None:
+                            since = max(begin, turn["taken"])
+                            waited = sum(max(0, min(end, turn["given"]) - max(start, since)) for start, end in call.exclusive())
+                            severities.add("mpi_rma_comm_lock_contention", call, waited)
+                            begin = max(begin, turn["given"]) if waited else begin
+            turns.append({"process": process, "taken": swap.call.enter, "given": None})
+
+
+def _give(held, place, process, time):
+    for turn in held.get(place, []):
+        if turn["process"] == process and turn["given"] is None:
+            turn["given"] = time
 
 
 def _who_changed(trace, windows, writes, value, read, last, series):

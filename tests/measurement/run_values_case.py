@@ -9,21 +9,24 @@ import sys
 from run_polls_case import printed, stages, value
 from run_trace_case import Case, listing, parser
 
-READ, FOUND, WAITS = 4, 1, 1
-JOINED = ("get", "fetch", "local", "accumulate", "both", "freed")
+READ, SWAP, FOUND = 4, 5, 1
+JOINED = ("get", "fetch", "local", "accumulate", "both", "freed", "swap", "replace")
+GET, GET_AND_PUT = 2, 3  # kinds of operations
 FIRST_BYTE = 12  # the third int
 
 
 def check(name, stage, reads, finds, found, join):
+    swaps = name in ("swap", "replace")
+    kind = GET_AND_PUT if swaps else GET
     lines = "\n".join(line for _, line in stage.lines[:40])
     joined = [line for n, line in stage.lines if n in ("MPI_POLL", "MPI_POLL_CALL")]
     in_series = sum(value(line, "polls" if line.startswith("MPI_POLL_CALL") else "count") for line in joined)
-    small = {value(line, "rmaid") for n, line in stage.lines if n == "MPI_RMA_PLACE" and value(line, "kind") == 2}
-    if any(value(line, "kind") != READ for line in joined):
+    small = {value(line, "rmaid") for n, line in stage.lines if n == "MPI_RMA_PLACE" and value(line, "kind") == kind}
+    if any(value(line, "kind") != (SWAP if swaps else READ) for line in joined):
         sys.exit(f"{name}: polls of another kind\n{lines}")
     if in_series + len(small) != reads:
         sys.exit(f"{name}: {reads} reads, {in_series} in series and {len(small)} alone\n{lines}")
-    calls = {value(line, "rmaid") for n, line in stage.lines if n == "MPI_RMA_CALL" and value(line, "kind") == 2}
+    calls = {value(line, "rmaid") for n, line in stage.lines if n == "MPI_RMA_CALL" and value(line, "kind") == kind}
     if not small <= calls:
         sys.exit(f"{name}: places without their operations\n{lines}")
     values = [line for n, line in stage.lines if n == "MPI_VALUE"]
@@ -35,10 +38,10 @@ def check(name, stage, reads, finds, found, join):
         sys.exit(f"{name}: {reads} reads, {in_series} of them in series\n{lines}")
     if not in_series:
         return
-    low = [int(value(line, "value")) & 0xFFFFFFFF for line in values]
+    low = [int(value(line, "value")) & 0xFFFFFFFF for line in values]  # the first four bytes
     if low != [found] * finds:
         sys.exit(f"{name}: found {found}, the trace has {values}\n{lines}")
-    if value(stage.series[-1], "end") != FOUND or any(value(line, "value") != 0 for line in joined):
+    if value(stage.series[-1], "end") != FOUND or any(value(line, "value") != swaps for line in joined):
         sys.exit(f"{name}: {stage.series}")
 
 
@@ -55,9 +58,9 @@ def main():
         sys.exit(f"{done}")
     listing(case.args.tool, directory)  # verifies
     # Between two barriers is a stage; before the first one are the window and its epoch.
-    found = [s for s in stages(printed(case, directory / "0.0.elg"))]
+    found = stages(printed(case, directory / "0.0.elg"))
     expected = [line.split() for line in (case.work / "expected" / "0").read_text().splitlines()]
-    timed = [s for s in found if any(n.startswith("MPI_R") or n.startswith("MPI_POLL") for n, _ in s.lines)]
+    timed = [s for s in found if any(n in ("MPI_RMA_CALL", "MPI_POLL_CALL") for n, _ in s.lines)]
     for (name, *numbers), stage in zip(expected, timed, strict=True):
         check(name, stage, *map(int, numbers), mode == "join")
     merged = case.work / "a.elg"

@@ -25,7 +25,8 @@ struct RmaLateNotification {
           "A process waits for a flag, a counter or a ticket in window memory by reading it with "
           "MPI_Get or MPI_Fetch_and_op until it changes. Whoever changes it is late.",
       .advice =
-          "Write earlier: right after the data are there, and before other work. Or let the process "
+          "Write earlier: right after the data are there, and before other work. Or let the "
+          "process "
           "that waits compute first.",
       .timeline = "writer: MPI_Accumulate 5-6; reader: MPI_Get 1-6 ~1-5, MPI_Get 6-7"};
 

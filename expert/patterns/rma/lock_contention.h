@@ -27,7 +27,12 @@ constexpr Metric lock_contention_metric(std::string_view name, std::string_view 
           "what proves that a lock was held: a flush, a completed get, or the unlock. If that does "
           "not decide the order, because unlock calls overlap, the time that the calls took "
           "decides, then who asked first. While a target that must grant the lock computes outside "
-          "MPI, nobody holds the lock: that time is Wait for Progress of all who asked.",
+          "MPI, nobody holds the lock: that time is Wait for Progress of all who asked. A lock may "
+          "also "
+          "be a value in a window that processes swap (MPI_Compare_and_swap, MPI_Fetch_and_op with "
+          "MPI_REPLACE): who changes it in turn holds it from the enter of the swap that took it "
+          "to the "
+          "enter of the operation that gives it back, if all who took it found the same value.",
       .advice =
           "Hold locks for a shorter time and unlock at once after the last transfer. Use shared "
           "locks where accesses do not overlap, or accumulate operations, which are atomic "

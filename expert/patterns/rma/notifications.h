@@ -1,4 +1,9 @@
-// Finds who changed the value for which a process polled (Late Notification).
+// Finds who changed the value for which a process polled (Late Notification), and who held the lock
+// that it tried to take by swaps (Lock Contention).
+//
+// The changes of a place by one process take turns: one takes the lock (a swap that changed
+// memory), the next gives it back, whatever writes it. It is a lock only as long as all that took
+// it found one and the same value there: in a counter, a stack or the tail of a queue they do not.
 //
 // Fed with places, transfers and their ends, in file order; at MPI_VALUE the writers are compared
 // with what the series before it had read. Memory: the last kMost writes to each part of a window,
@@ -16,6 +21,7 @@
 #include "earl/aspects/transfers.h"
 #include "earl/trace.h"
 #include "expert/patterns/rma/late_notification.h"
+#include "expert/patterns/rma/lock_contention.h"
 #include "expert/waits/poll_stretches.h"
 
 namespace kojak::expert {
@@ -39,9 +45,10 @@ class Notifications {
     if (place.reads && place.known()) {
       Location& l = locations_[place.call->index];
       l.reads[l.next_read++ % kMostReads] = {place.rmaid, place.window, place.target, place.first,
-                                             place.bytes};
+                                             place.bytes, place.writes, *place.call};
     }
     if (!place.writes) return;
+    if (place.known() && !place.swap) give(place);
     const std::uint32_t put = raw(place.rmaid) + (place.reads ? 1 : 0);
     issue({*place.call, put, place.first, place.bytes, place.swap}, place.window, place.target);
   }
@@ -67,7 +74,9 @@ class Notifications {
   void on_value(const earl::OpenCall& at, const MpiValue& value, const PollStretches::Parts& parts,
                 Out& out) {
     const Read* const read = find(at.index, value.rmaid);
-    if (read == nullptr || parts.empty()) return;
+    if (read == nullptr) return;
+    if (read->swaps) return swapped(at, *read, value, parts, out);
+    if (parts.empty()) return;
     const MpiPoll* last = nullptr;
     for (const PollStretches::Part& part : parts) {
       if (const MpiPoll* m = member(part.series, *read)) last = m;
@@ -88,14 +97,7 @@ class Notifications {
       const Seconds waited = RmaLateNotification::severity(part.call, first, by->time);
       if (waited > Seconds{0}) out.add(RmaLateNotification{}, part.call, waited, *by, first);
     }
-    if (begun == nullptr) return;
-    // Without the wait it would all have been over at once, from the first read to the one that found
-    // the new value, whatever lies between the parts.
-    Call whole = *begun;
-    whole.enter = since;
-    whole.exit = value.time;
-    whole.exit_pos = at.enter_pos;
-    out.arrival(whole, *by);
+    if (begun != nullptr) over_at_once(*begun, since, value.time, at, *by, out);
   }
 
  private:
@@ -106,7 +108,26 @@ class Notifications {
     WindowId window{};
     ProcessId target{};
     std::uint64_t first = 0, bytes = 0;
+    bool swaps = false;
+    earl::OpenCall call{};
   };
+  // Of a lock that is a place: who held it since when, and until when.
+  struct Holding {
+    ProcessId process{};
+    Seconds taken;
+    std::optional<EndedBy> given;
+    std::uint64_t number = 0;
+  };
+  struct Lock {
+    std::uint64_t value = 0, other = 0;  // of the free one
+    bool known = false, none = false;    // it is no lock
+    std::deque<Holding> holdings;
+  };
+  using Place = std::array<std::uint64_t, 4>;
+  static Place place_of(WindowId window, ProcessId target, std::uint64_t first,
+                        std::uint64_t bytes) {
+    return {raw(window), raw(target), first, bytes};
+  }
   struct Write {
     earl::OpenCall call;
     std::uint32_t rmaid = 0;
@@ -122,6 +143,18 @@ class Notifications {
     std::vector<CallPathIndex> open;
     std::uint64_t exits = 0;
   };
+
+  // Without the wait it would all have been over at once, from the first poll to the one that found
+  // the new value, whatever lies between the parts.
+  template <class Out>
+  static void over_at_once(const Call& begun, Seconds since, Seconds now, const earl::OpenCall& at,
+                           const EndedBy& by, Out& out) {
+    Call whole = begun;
+    whole.enter = since;
+    whole.exit = now;
+    whole.exit_pos = at.enter_pos;
+    out.arrival(whole, by);
+  }
 
   static std::uint64_t key(ProcessId origin, std::uint32_t rmaid) {
     return std::uint64_t{raw(origin)} << 32 | rmaid;
@@ -143,14 +176,80 @@ class Notifications {
     return nullptr;
   }
   static const MpiPoll* member(const earl::PolledSeries& series, const Read& read) {
+    const PollKind kind = read.swaps ? PollKind::kSwap : PollKind::kRead;
     for (const MpiPoll& m : series.members) {
-      if (raw(m.kind) == raw(PollKind::kRead) && m.wid == read.window &&
-          raw(m.tlid) == raw(read.target) && raw(m.disp) == read.first &&
-          raw(m.bytes) == read.bytes) {
+      if (raw(m.kind) == raw(kind) && m.wid == read.window && raw(m.tlid) == raw(read.target) &&
+          raw(m.disp) == read.first && raw(m.bytes) == read.bytes) {
         return &m;
       }
     }
     return nullptr;
+  }
+
+  // An operation that writes: if its process holds the lock there, it gives it back.
+  void give(const earl::RmaPlace& place) {
+    const auto lock = locks_.find(place_of(place.window, place.target, place.first, place.bytes));
+    if (lock == locks_.end()) return;
+    for (Holding& h : lock->second.holdings) {
+      if (h.process == place.call->process && !h.given) h.given = enter_of(*place.call);
+    }
+  }
+  // A swap has changed memory: the lock is taken, unless this has just given it back.
+  template <class Out>
+  void swapped(const earl::OpenCall& at, const Read& read, const MpiValue& value,
+               const PollStretches::Parts& parts, Out& out) {
+    Lock& lock = locks_[place_of(read.window, read.target, read.first, read.bytes)];
+    for (Holding& h : lock.holdings) {
+      if (h.process != at.process) continue;
+      if (!h.given) h.given = enter_of(read.call);
+      if (h.given->time == read.call.enter) return;
+    }
+    const std::uint64_t found = raw(value.value), other = raw(value.other);
+    lock.none = lock.none || (lock.known && (lock.value != found || lock.other != other));
+    lock.known = true;
+    lock.value = found;
+    lock.other = other;
+    if (!lock.none) contended(at, read, value.time, lock, parts, out);
+    if (lock.holdings.size() == kMost) lock.holdings.pop_front();
+    lock.holdings.push_back({at.process, read.call.enter, std::nullopt, ++turns_});
+  }
+  // Each holder's part of the stretch of swaps that found it taken.
+  template <class Out>
+  void contended(const earl::OpenCall& at, const Read& read, Seconds now, const Lock& lock,
+                 const PollStretches::Parts& parts, Out& out) {
+    const EndedBy* last = nullptr;
+    const Call* begun = nullptr;
+    Seconds since{};
+    for (const PollStretches::Part& part : parts) {
+      const MpiPoll* const m = member(part.series, read);
+      if (m == nullptr || part.call.paused) continue;
+      Seconds from = std::max(m->first_enter, part.call.enter);
+      if (begun == nullptr) {
+        begun = &part.call;
+        since = from;
+      }
+      for (const Holding& h : lock.holdings) {
+        if (h.process == at.process || !h.given) continue;
+        const Seconds begin = std::max(from, h.taken);
+        const Seconds waited = RmaLateNotification::severity(part.call, begin, h.given->time);
+        if (!(waited > Seconds{0})) continue;
+        Wait wait = wait_of_call(metric_index<RmaLockContention>(), part.call);
+        wait.begin = begin;
+        wait.end = std::min(h.given->time, part.call.exit);
+        wait.waiting = waited;
+        wait.ended_by = *h.given;
+        wait.operation = {.object = Operation::Object::kWindow,
+                          .scattered = true,
+                          .id = raw(read.window),
+                          .process = raw(read.target),
+                          .number = h.number};
+        wait.cause = Wait::Cause::kSeen;
+        out.wait(wait);
+        from = std::max(from, h.given->time);
+        last = &*h.given;
+      }
+    }
+    if (last != nullptr) over_at_once(*begun, since, now, at, *last, out);
   }
 
   template <class Out>
@@ -194,6 +293,8 @@ class Notifications {
   std::vector<Location> locations_;
   std::map<std::pair<WindowId, ProcessId>, std::deque<Write>> writes_;
   std::unordered_map<std::uint64_t, Write*> open_;  // not complete
+  std::map<Place, Lock> locks_;
+  std::uint64_t turns_ = std::uint64_t{1} << 62;  // numbers of holdings
   bool any_ = false;
   bool gap_ = false;  // some process did not record for a time
 };

@@ -1,5 +1,6 @@
-/* Loops that read a value in the memory of another until it changes, one stage after another with a
- * barrier between: rank 0 reads, rank 1 changes it late. Two processes.
+/* Loops that read a value in a window until it changes, one stage after another with a barrier
+ * between: rank 0 reads (its own memory, so that every library answers), rank 1 changes it late.
+ * Two processes.
  *
  * Rank 0 writes what it did itself to $KOJAK_EXPECT/0, a line for each stage: its name, how many
  * reads of at most 16 bytes there were, how many of them found a value that had changed, and that.
@@ -9,23 +10,23 @@
 
 #include "expect.h"
 
-enum { kInts = 64 };
+enum { kInts = 64, kTarget = 0 };
 static int memory[kInts], one = 1, zero, values[kInts];
 static MPI_Win win;
 static long reads, finds;
 
 static void late(void) {
-  const struct timespec time = {0, 30000000};
+  const struct timespec time = {0, 4000000};
   nanosleep(&time, NULL);
 }
 static void set(int place, int value) {
-  MPI_Accumulate(&value, 1, MPI_INT, 1, place, 1, MPI_INT, MPI_REPLACE, win);
-  MPI_Win_flush(1, win);
+  MPI_Accumulate(&value, 1, MPI_INT, kTarget, place, 1, MPI_INT, MPI_REPLACE, win);
+  MPI_Win_flush(kTarget, win);
 }
 static void begin_stage(void) {
   reads = finds = 0;
-  if (me == 1) memset(memory, 0, sizeof memory);
-  if (me == 1) MPI_Win_sync(win);
+  if (me == kTarget) memset(memory, 0, sizeof memory);
+  if (me == kTarget) MPI_Win_sync(win);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 static void end_stage(const char* name, long value) {
@@ -35,51 +36,66 @@ static void end_stage(const char* name, long value) {
 
 static int get(int* to) {
   ++reads;
-  MPI_Get(to, 1, MPI_INT, 1, 3, 1, MPI_INT, win);
-  MPI_Win_flush(1, win);
+  MPI_Get(to, 1, MPI_INT, kTarget, 3, 1, MPI_INT, win);
+  MPI_Win_flush(kTarget, win);
   return *to;
 }
 static int get_local(int* to) {
   ++reads;
-  MPI_Get(to, 1, MPI_INT, 1, 3, 1, MPI_INT, win);
-  MPI_Win_flush_local(1, win);
+  MPI_Get(to, 1, MPI_INT, kTarget, 3, 1, MPI_INT, win);
+  MPI_Win_flush_local(kTarget, win);
   return *to;
 }
 static int fetch(int* to) {
   ++reads;
-  MPI_Fetch_and_op(&zero, to, MPI_INT, 1, 3, MPI_NO_OP, win);
+  MPI_Fetch_and_op(&zero, to, MPI_INT, kTarget, 3, MPI_NO_OP, win);
   MPI_Win_flush_all(win);
   return *to;
 }
 static int accumulate(int* to) {
   ++reads;
-  MPI_Get_accumulate(NULL, 0, MPI_INT, to, 2, MPI_INT, 1, 3, 2, MPI_INT, MPI_NO_OP, win);
-  MPI_Win_flush(1, win);
+  MPI_Get_accumulate(NULL, 0, MPI_INT, to, 2, MPI_INT, kTarget, 3, 2, MPI_INT, MPI_NO_OP, win);
+  MPI_Win_flush(kTarget, win);
   return to[0];
 }
 /* Two flags, of which the second one changes. */
 static int both(int* to) {
   reads += 2;
-  MPI_Get(to + 1, 1, MPI_INT, 1, 2, 1, MPI_INT, win);
-  MPI_Get(to, 1, MPI_INT, 1, 3, 1, MPI_INT, win);
-  MPI_Win_flush(1, win);
+  MPI_Get(to + 1, 1, MPI_INT, kTarget, 2, 1, MPI_INT, win);
+  MPI_Get(to, 1, MPI_INT, kTarget, 3, 1, MPI_INT, win);
+  MPI_Win_flush(kTarget, win);
   return *to;
+}
+/* A lock: true if it has been taken. */
+static int swap(int* to) {
+  ++reads;
+  MPI_Compare_and_swap(&one, &zero, to, MPI_INT, kTarget, 3, win);
+  MPI_Win_flush(kTarget, win);
+  return *to == 0;
+}
+static int replace(int* to) {
+  ++reads;
+  MPI_Fetch_and_op(&one, to, MPI_INT, kTarget, 3, MPI_REPLACE, win);
+  MPI_Win_flush(kTarget, win);
+  return *to == 0;
 }
 /* Something else is complete with that flush, too. */
 static int beside_put(int* to) {
-  MPI_Put(&one, 1, MPI_INT, 1, 9, 1, MPI_INT, win);
+  after_a_while();
+  MPI_Put(&one, 1, MPI_INT, kTarget, 9, 1, MPI_INT, win);
   return get(to);
 }
 static int large(int* to) {
-  MPI_Get(to, 16, MPI_INT, 1, 3, 16, MPI_INT, win);
-  MPI_Win_flush(1, win);
+  MPI_Get(to, 16, MPI_INT, kTarget, 3, 16, MPI_INT, win);
+  MPI_Win_flush(kTarget, win);
   return to[0];
 }
 static int alone(int* to) {
-  MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+  after_a_while();
+  MPI_Win_lock(MPI_LOCK_SHARED, kTarget, 0, win);
   ++reads;
-  MPI_Get(to, 1, MPI_INT, 1, 3, 1, MPI_INT, win);
-  MPI_Win_unlock(1, win);
+  MPI_Get(to, 1, MPI_INT, kTarget, 3, 1, MPI_INT, win);
+  MPI_Win_unlock(kTarget, win);
   return *to;
 }
 
@@ -97,6 +113,22 @@ static void stage(const char* name, int (*read)(int*)) {
   }
   end_stage(name, values[0]);
 }
+/* The lock is taken at the beginning; rank 1 gives it back. */
+static void lock(const char* name, int (*take)(int*)) {
+  reads = finds = 0;
+  if (me == kTarget) memory[3] = 1;
+  if (me == kTarget) MPI_Win_sync(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (me == 1) {
+    late();
+    set(3, 0);
+  } else {
+    while (!take(values)) {
+    }
+    finds = 1;
+  }
+  end_stage(name, 0);
+}
 /* The buffer is gone when the flush has returned. */
 static int freed(int* to) {
   int* const result = malloc(sizeof *result);
@@ -112,8 +144,8 @@ static void own_counter(void) {
   if (me == 0) {
     for (int i = 0; i < 100; ++i) {
       int before;
-      MPI_Accumulate(&one, 1, MPI_INT, 1, 3, 1, MPI_INT, MPI_SUM, win);
-      MPI_Win_flush(1, win);
+      MPI_Accumulate(&one, 1, MPI_INT, kTarget, 3, 1, MPI_INT, MPI_SUM, win);
+      MPI_Win_flush(kTarget, win);
       get(&before);
       if (before != i + 1) MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -136,18 +168,21 @@ int main(int argc, char** argv) {
   stage("beside_put", beside_put);
   stage("large", large);
   own_counter();
+  lock("swap", swap);
+  lock("replace", replace);
+  if (me == kTarget) memory[3] = 0, MPI_Win_sync(win);
   MPI_Win_unlock_all(win);
+  reads = finds = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
   if (me == 0) {
-    begin_stage();
     while (alone(values) == 0) {
     }
     finds = 1;
   } else {
-    begin_stage();
     late();
-    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+    MPI_Win_lock(MPI_LOCK_SHARED, kTarget, 0, win);
     set(3, 5);
-    MPI_Win_unlock(1, win);
+    MPI_Win_unlock(kTarget, win);
   }
   end_stage("alone", 5);
   MPI_Win_free(&win);
