@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "expert/causes/solve/delays.h"
+
 namespace kojak::expert {
 
 void CauseChains::begin(std::span<const CauseLog::Asked> asked) {
@@ -62,13 +64,12 @@ ChainLink CauseChains::link_of(WaitId wait, LocationIndex awaited) const {
 
 void CauseChains::end_chain(Chain& chain, LocationIndex culprit, StretchId stretch,
                             Ticks to) const {
-  constexpr std::size_t kMostPieces = 4096;  // that the solver compares at most
   chain.explained = true;
   chain.stretch = log_.stretches[stretch];
   chain.begin = chain.end = log_.seconds_at(to);
   const Timeline& timeline = log_.timelines[culprit];
   const Piece* piece = timeline.before(to);
-  for (std::size_t i = 0; piece != nullptr && i < kMostPieces; ++i) {
+  for (std::size_t i = 0; piece != nullptr && i < CauseLog::kMostPieces; ++i) {
     const Ticks begin = timeline.begin_of(*piece);
     if (piece->stretch == stretch && piece->wait == kNoWait) {
       chain.begin = log_.seconds_at(begin);

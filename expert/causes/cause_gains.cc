@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "expert/causes/gains_of_groups.h"
-#include "expert/causes/sort_by.h"
+#include "expert/causes/solve/sort_by.h"
 
 namespace kojak::expert {
 
@@ -13,7 +13,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   if (causes.empty()) return;
   // Causes have the first numbers, then those of the groups.
   const std::size_t count = causes.size() + groups.things();
-  std::vector<std::uint8_t> wanted(costs_.size(), kMostGains);
+  std::vector<std::uint8_t> wanted(ledger_.size(), kMostGains);
   std::vector<bool> culprits(timelines_.size());
   for (std::size_t i = 0; i < causes.size(); ++i) {
     wanted[causes[i].cost] = static_cast<std::uint8_t>(i);
@@ -30,7 +30,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
       times[thing].back().longer += weight;
     } else {
       times[thing].push_back({delay.from, delay.to, weight, delay.culprit});
-      rest_after(kPiecesOfWait);
+      log_.rest_after(kPiecesOfWait);
     }
     last[thing] = number;
   };
@@ -51,13 +51,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   };
   each_delay(culprits, look_at, [&](const Group& group) { groups.note_group(*this, group); });
   // What follows may have their place in files.
-  items_.drop();
-  of_group_.drop();
-  exceptions_.drop();
-  late_ones_.drop();
-  pairs_.drop();
-  shares_.drop();
-  received_.drop();
+  delays_.drop();
   GainFinder gains(timelines_.size(), log_.memory);
   std::vector<bool> stretches(log_.stretches.size());
   for (std::uint32_t thing = 0; thing < count; ++thing) {
@@ -84,7 +78,7 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   }
   std::vector<Ticks> ends;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) ends.push_back(end_of_work(l));
-  groups.find_shapes(all_);
+  groups.find_shapes(ledger_.all());
   const std::size_t before = causes.size();  // things that are causes
   gains.start(groups.count_cases(before), [&](std::uint32_t thing, LocationIndex location) {
     return thing < before ? std::uint32_t{1} << thing
@@ -104,38 +98,38 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
 
 template <class F, class G>
 void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after_group) {
-  const LateOne* late = late_ones_.begin();
-  const Pair* pair = pairs_.begin();
-  const Exception* exception = exceptions_.begin();
-  const Share* share = shares_.begin();
+  const LateOne* late = delays_.late_ones.begin();
+  const PairDelay* pair = delays_.pairs.begin();
+  const PairWithin* exception = delays_.pairs_within.begin();
+  const Share* share = delays_.shares.begin();
   const auto next_pair = [&](LocationIndex culprit, Ticks to, const DelayOf& of) {
     if (culprits[culprit]) {
       f(Delay{pair->from, to, pair->whole, culprit, pair->shares}, {share, pair->shares}, of);
     }
     share += pair++->shares;
   };
-  for (const Item& item : items_) {
-    rest_after(kPiecesOfWait);
+  for (const Moment& item : delays_.moments) {
+    log_.rest_after(kPiecesOfWait);
     if (!item.group()) {
       const WaitRecord& wait = waits_[item.index()];
       if (wait.known == Known::kDelay) {
         next_pair(wait.by, log_.by_time(item.index()), {item});
       } else if (wait.known == Known::kDirect && culprits[wait.by]) {
-        const Delay delay = direct_delay(wait, [](std::uint32_t, Ticks, Ticks) {});
-        f(delay, direct_shares_, {item});
+        const Delay delay = direct_.of(wait, [](std::uint32_t, Ticks, Ticks) {});
+        f(delay, direct_.shares(), {item});
       }
       continue;
     }
-    const OfGroup& of = of_group_[item.index()];
+    const GroupDelays& of = delays_.of_group[item.index()];
     if (of.delays == 0) continue;
     const Group& group = log_.groups[item.index()];
     const std::vector<LocationIndex>& members = log_.moments.members(group.id);
-    const Exception* const end = exception + of.exceptions;
-    look_at(group);  // exceptions are told by their order, and so is who waited
+    const PairWithin* const end = exception + of.pairs;
+    order_.look_at(group);  // exceptions are told by their order, and so is who waited
     for (std::uint32_t d = 0; d < of.delays; ++d) {
-      rest_after(kPiecesOfWait);
+      log_.rest_after(kPiecesOfWait);
       if (exception != end && exception->delay == d) {
-        const ArrivalRecord& culprit = arrivals_[exception->late];
+        const ArrivalRecord& culprit = order_.arrivals()[exception->late];
         next_pair(culprit.location, culprit.time, {item, exception->late, exception->waiter});
         ++exception;
         continue;
@@ -144,7 +138,7 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after
       if (culprits[culprit]) {
         const Ticks to = log_.presences[group.first + late->member].enter;
         f(Delay{of.since, to, late->whole, culprit, late->shares}, {share, late->shares},
-          {item, place_of_[culprit]});
+          {item, static_cast<std::uint32_t>(order_.place_of(culprit))});
       }
       share += late++->shares;
     }
@@ -167,7 +161,7 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
   };
   sort_by(times, log_.memory, [](const TookLonger& t) { return t.to; });
   for (TookLonger* first = times.data(); first != times.data() + times.size();) {
-    rest_after(kPiecesOfWait);
+    log_.rest_after(kPiecesOfWait);
     TookLonger* const last = std::find_if(first, times.data() + times.size(),
                                           [&](const TookLonger& t) { return t.to != first->to; });
     std::sort(first, last, earlier);
@@ -191,7 +185,7 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
       // Where it jumps, memory gets what lies around that, too.
       const auto moved =
           piece_before != nullptr && piece_before < &piece ? &piece - piece_before : 1;
-      rest_after(std::min(static_cast<std::size_t>(moved), kAtOnce));
+      log_.rest_after(std::min(static_cast<std::size_t>(moved), kAtOnce));
       piece_before = &piece;
       if (!stretches[piece.stretch] || piece.wait != kNoWait) return;
       const auto known = place(piece.end);
@@ -201,7 +195,7 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
       parts.push_back({piece.end, std::max(end - begin - gone, Ticks{0})});
       left += parts.back().time;
     });
-    rest_after(parts.size() + kPiecesOfWait);
+    log_.rest_after(parts.size() + kPiecesOfWait);
     const Ticks more = std::min(t.longer - done, left);
     if (more <= 0) continue;
     for (const GainFinder::LeftOut& part : parts) {
@@ -248,7 +242,7 @@ void CauseSolver::replay(GainFinder& gains) {
         on = together;
       }
       gains.end_call(first, on);
-      rest_after(kPiecesOfWait * on.size());
+      log_.rest_after(kPiecesOfWait * on.size());
     }
   };
   for (const Meeting& m : meetings) {
@@ -256,7 +250,7 @@ void CauseSolver::replay(GainFinder& gains) {
     calls_before(group.first_exit_pos);
     const std::vector<LocationIndex>& who = log_.moments.members(group.id);
     members.clear();
-    rest_after(kPiecesOfWait + who.size());
+    log_.rest_after(kPiecesOfWait + who.size());
     for (std::size_t i = 0; i < who.size(); ++i) {
       const CauseLog::Presence& p = log_.presences[group.first + i];
       members.push_back({who[i], p.enter, p.exit});

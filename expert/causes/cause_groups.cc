@@ -94,8 +94,8 @@ void CauseSolver::GainsOfGroups::note(const CauseSolver& solver, std::size_t thi
 
 void CauseSolver::GainsOfGroups::note_group(const CauseSolver& solver, const Group& group) {
   if (late_.empty()) return;
-  const std::vector<ArrivalRecord>& arrivals = solver.arrivals_;
-  const std::vector<double>& places = solver.places_;
+  const std::vector<ArrivalRecord>& arrivals = solver.order_.arrivals();
+  const std::vector<double>& places = solver.order_.shares();
   std::stable_sort(late_.begin(), late_.end(),
                    [](const Late& a, const Late& b) { return a.thing < b.thing; });
   std::vector<double> of(arrivals.size());
@@ -121,7 +121,7 @@ void CauseSolver::GainsOfGroups::note_group(const CauseSolver& solver, const Gro
     }
     for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
       const WaitRecord& wait = solver.waits_[w];
-      const std::size_t place = solver.place_of(solver.location_of(wait));
+      const std::size_t place = solver.order_.place_of(solver.location_of(wait));
       if (place == kNone || place >= arrivals.size() || arrivals[place].time >= group.last)
         continue;
       const double rate =
@@ -254,7 +254,7 @@ std::vector<CauseAtom> CauseSolver::list_atoms(std::span<const ListedCause> list
   std::unordered_map<StretchId, std::shared_ptr<const DoneThere>> done;
   const double interval = what.sample_interval();
   for (const ListedCause& l : listed) {
-    const CostOf& cost = costs_[l.cost];
+    const CauseLedger::CauseSums& cost = ledger_[l.cost];
     CauseAtom atom{.cause = l.cost,
                    .location = cost.location,
                    .id = cost.stretch,
@@ -280,17 +280,17 @@ std::vector<CauseAtom> CauseSolver::list_atoms(std::span<const ListedCause> list
 
 void CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<ListedCause> largest,
                               CauseGroups& results) {
-  results.all = all_;
-  results.not_attributed = unexplained_;
+  results.all = ledger_.all();
+  results.not_attributed = ledger_.unexplained();
   for (const Timeline& timeline : timelines_) results.run = std::max(results.run, timeline.end());
   const WhatIsDone what(log_.stretches.library());
   const std::vector<CauseAtom> atoms = list_atoms(listed, what);
-  std::vector<GroupOfAtoms> groups = put_together(atoms, what, all_);
+  std::vector<GroupOfAtoms> groups = put_together(atoms, what, ledger_.all());
   const auto add_patterns = [&](GroupOfAtoms& of) {
     std::map<MetricIndex, std::pair<Amount, Amount>> sums;
     for (const std::uint32_t a : of.atoms) {
       const CauseAtom& atom = atoms[a];
-      for (const auto& [metric, cost] : costs_[atom.cause].patterns) {
+      for (const auto& [metric, cost] : ledger_[atom.cause].patterns) {
         auto& [direct, all] = sums[metric];
         direct += share_of(cost.short_term, atom.part, atom.whole);
         all += share_of(cost.short_term + cost.long_term, atom.part, atom.whole);
@@ -308,7 +308,7 @@ void CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<Lis
     add_patterns(g);
     for (GroupOfAtoms& part : g.parts) add_patterns(part);
   }
-  GainsOfGroups gains(top, atoms, costs_.size(), timelines_.size(), results.run, all_);
+  GainsOfGroups gains(top, atoms, ledger_.size(), timelines_.size(), results.run, ledger_.all());
   find_gains(largest, gains);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (gains.is_listed(g)) continue;
@@ -320,7 +320,7 @@ void CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<Lis
 }
 
 void CauseSolver::number_causes(std::span<const ListedCause> listed, CauseGroups& groups) const {
-  std::vector<std::uint32_t> place(costs_.size(), kNone);
+  std::vector<std::uint32_t> place(ledger_.size(), kNone);
   for (std::uint32_t i = 0; i < listed.size(); ++i) place[listed[i].cost] = i;
   const auto number = [&](auto&& self, CauseGroup& group) -> void {
     for (std::uint32_t& cause : group.causes) cause = place[cause];

@@ -58,7 +58,7 @@ struct CauseLog {
     Known known = Known::kNothing;
     bool passed_on = false;  // all that it received: it receives no more
     bool wanted = false;     // it is one of the chains that were asked for
-    // What was passed on to it, a number of CauseSolver's, until it has passed on all; then the
+    // What was passed on to it, a number of PassBack's, until it has passed on all; then the
     // wait that passed on most of that.
     std::uint32_t via = kNone32;
   };
@@ -106,6 +106,18 @@ struct CauseLog {
                          [](const LateEnder& l, WaitId w) { return l.wait < w; });
     return known != late_enders.end() && known->wait == wait ? Ticks{known->time} : waits[wait].end;
   }
+  // Of a timeline at most this many pieces are looked at. If an interval that is compared has more,
+  // the common moment is moved later, which does not change the sums.
+  static constexpr std::size_t kMostPieces = 4096;
+  // What lies in files leaves memory when enough of it was looked at.
+  static constexpr std::size_t kPiecesOfWait = 4;  // what looking at a wait is like
+  void rest_after(std::size_t pieces) {
+    constexpr std::size_t kAtOnce = (4 << 20) / sizeof(Piece);
+    touched += pieces;
+    if (touched < kAtOnce) return;
+    touched = 0;
+    memory.rest();
+  }
   const WaitPlace& place_of(WaitId wait) const { return places[waits[wait].place]; }
 
   LogMemory& memory;
@@ -124,7 +136,8 @@ struct CauseLog {
   std::vector<std::vector<Start>> starts;  // by location
   std::vector<Ticks> left_team;            // by location: the last time; 0: never
   CommonMoments moments;
-  Amount not_listed = 0;  // waits below the threshold
+  Amount not_listed = 0;    // waits below the threshold
+  std::size_t touched = 0;  // pieces, since what lies in files rested
 };
 
 }  // namespace kojak::expert

@@ -123,6 +123,7 @@ struct WaitsAt {
 
 inline constexpr std::size_t kPathParts = 20'000;
 
+// Where rows are in an order, equal ones are by location, then by call path.
 struct RootCauses {
   CauseGroups groups;                    // the same causes, put together
   std::vector<RootCause> causes;         // those whose gain is known first, by that; then by cost

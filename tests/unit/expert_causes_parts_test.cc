@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "expert/causes/doings.h"
-#include "expert/causes/place_numbers.h"
-#include "expert/causes/sort_by.h"
+#include "expert/causes/solve/activity.h"
+#include "expert/causes/solve/place_numbers.h"
+#include "expert/causes/solve/sort_by.h"
 
 namespace kojak::expert {
 namespace {
@@ -136,17 +136,17 @@ class Turns : public ::testing::Test {
     return sums;
   }
   Sums looked_at(Ticks from, Ticks to) {
-    doings_.look_at(timeline_, stretches_, from, to);
+    activity_.look_at(timeline_, stretches_, from, to);
     Sums sums;
     std::set<StretchId> seen;
-    for (const Doings::Part& p : doings_.parts()) {
+    for (const Activity::Part& p : activity_.parts()) {
       EXPECT_TRUE(seen.insert(p.stretch).second);
       const bool computing = stretches_[p.stretch].kind == Stretch::Kind::kComputing;
       (computing ? sums.computing : sums.calls) += p.time;
     }
     Ticks of_waits = 0;
-    for (const Doings::Part& p : doings_.waits()) sums.waits += p.time;
-    for (const Doings::Waited& w : doings_.waited()) of_waits += w.time;
+    for (const Activity::Part& p : activity_.waits()) sums.waits += p.time;
+    for (const Activity::Waited& w : activity_.waited()) of_waits += w.time;
     EXPECT_EQ(of_waits, sums.waits);
     return sums;
   }
@@ -154,7 +154,7 @@ class Turns : public ::testing::Test {
   LogMemory memory_;
   Stretches stretches_;
   Timeline timeline_;
-  Doings doings_;
+  Activity activity_;
 };
 
 TEST_F(Turns, AreFoundWhereverItLookedLast) {

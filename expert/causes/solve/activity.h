@@ -10,7 +10,7 @@
 namespace kojak::expert {
 
 // What one location does in an interval, each stretch once; no overhead of the measurement.
-class Doings {
+class Activity {
  public:
   struct Part {
     StretchId stretch;
@@ -75,7 +75,7 @@ class Doings {
 };
 
 // Sums over stretches, over functions, and over the calls that waited, of those who wait.
-class Reference {
+class ActivityOfWaiters {
  public:
   // Of waiters in the order of their enters: what is compared with a later one comes from two sums.
   struct Sum {
@@ -89,13 +89,13 @@ class Reference {
     double at(double place) const { return place * all - behind; }
   };
 
-  void add(const Doings& doings, double weight, double place) {
-    for (const Doings::Part& p : doings.parts()) {
+  void add(const Activity& activity, double weight, double place) {
+    for (const Activity::Part& p : activity.parts()) {
       const double length = weight * static_cast<double>(p.time);
       put(stretches_, p.stretch, length, place);
       put(functions_, p.function, length, place);
     }
-    for (const Doings::Part& p : doings.waits()) {
+    for (const Activity::Part& p : activity.waits()) {
       put(waits_, p.function, weight * static_cast<double>(p.time), place);
     }
   }
@@ -139,22 +139,22 @@ class Reference {
 };
 
 // The same sums of one location. Each use costs what is done in it.
-class OneReference {
+class ActivityOfOne {
  public:
-  void set(const Doings& doings, const Stretches& stretches) {
+  void set(const Activity& activity, const Stretches& stretches) {
     clear();
-    parts_.assign(doings.parts().begin(), doings.parts().end());
-    waits_.assign(doings.waits().begin(), doings.waits().end());
+    parts_.assign(activity.parts().begin(), activity.parts().end());
+    waits_.assign(activity.waits().begin(), activity.waits().end());
     if (of_stretch_.size() < stretches.size()) of_stretch_.resize(stretches.size(), 0);
     if (of_function_.size() < stretches.functions()) {
       of_function_.resize(stretches.functions(), 0);
       of_waits_.resize(stretches.functions(), 0);
     }
-    for (const Doings::Part& p : parts_) {
+    for (const Activity::Part& p : parts_) {
       of_stretch_[p.stretch] = p.time;
       of_function_[p.function] += p.time;
     }
-    for (const Doings::Part& p : waits_) of_waits_[p.function] += p.time;
+    for (const Activity::Part& p : waits_) of_waits_[p.function] += p.time;
   }
   double stretch(StretchId id) const { return static_cast<double>(of_stretch_[id]); }
   double function(std::uint32_t id) const { return static_cast<double>(of_function_[id]); }
@@ -164,11 +164,11 @@ class OneReference {
 
  private:
   void clear() {
-    for (const Doings::Part& p : parts_) of_stretch_[p.stretch] = of_function_[p.function] = 0;
-    for (const Doings::Part& p : waits_) of_waits_[p.function] = 0;
+    for (const Activity::Part& p : parts_) of_stretch_[p.stretch] = of_function_[p.function] = 0;
+    for (const Activity::Part& p : waits_) of_waits_[p.function] = 0;
   }
 
-  std::vector<Doings::Part> parts_, waits_;
+  std::vector<Activity::Part> parts_, waits_;
   std::vector<Ticks> of_stretch_, of_function_, of_waits_;
 };
 

@@ -1,0 +1,98 @@
+#include "expert/causes/solve/ledger.h"
+
+#include <algorithm>
+
+namespace kojak::expert {
+
+// Of intervals that overlap the same time counts once, however many waited in them: as much as
+// there must be at least, so that there is enough in each of them.
+void CauseLedger::note_longer(std::uint32_t number, Ticks from, Ticks to, Ticks longer,
+                              bool compared) {
+  constexpr std::size_t kKept = 16;
+  CauseSums& cost = costs_[number];
+  cost.compared = cost.compared || compared;
+  std::vector<LongerUntil>& counted = cost.counted;
+  auto after = counted.end();
+  while (after != counted.begin() && from < (after - 1)->to) --after;
+  const Ticks before = after != counted.begin()  ? (after - 1)->longer
+                       : counted.size() == kKept ? counted.front().longer
+                                                 : 0;
+  const Ticks within = cost.longer - before;
+  if (longer <= within) return;
+  cost.longer += longer - within;
+  if (!counted.empty() && to <= counted.back().to) {
+    counted.back().longer = cost.longer;
+    return;
+  }
+  if (counted.size() == kKept) counted.erase(counted.begin());
+  counted.push_back({to, cost.longer});
+}
+
+CauseLedger::Cost& CauseLedger::of_pattern(CauseSums& cost, MetricIndex metric) {
+  for (auto& [known, sums] : cost.patterns) {
+    if (known == metric) return sums;
+  }
+  return cost.patterns.emplace_back(metric, Cost{}).second;
+}
+
+void CauseLedger::add_object(CauseSums& cost, std::uint32_t what, Amount amount) const {
+  constexpr std::size_t kKept = 16;  // of a cause that is one at more of them, the first
+  const CauseLog::WaitPlace& place = log_.places[what];
+  if (place.object == Operation::Object::kNothing || amount == 0) return;
+  for (auto& [known, sum] : cost.objects) {
+    const CauseLog::WaitPlace& other = log_.places[known];
+    if (other.object != place.object || other.object_id != place.object_id) continue;
+    sum += amount;
+    return;
+  }
+  if (cost.objects.size() < kKept) cost.objects.emplace_back(what, amount);
+}
+
+void CauseLedger::leave_unexplained(WaitId wait, Amount amount) {
+  if (amount == 0) return;
+  unexplained_ += amount;
+  PlaceSums& of = of_place_[log_.waits[wait].place];
+  if (of.unexplained == kNone) {
+    const CauseLog::WaitPlace& place = log_.places[log_.waits[wait].place];
+    of.unexplained = unexplained_numbers_.number(place.location, place.call_path);
+    if (of.unexplained == unexplained_at_.size()) unexplained_at_.push_back(0);
+  }
+  unexplained_at_[of.unexplained] += amount;
+}
+
+void CauseLedger::note_indirect(WaitId wait, Ticks indirect) {
+  const CauseLog::WaitRecord& w = log_.waits[wait];
+  indirect = std::clamp(indirect, Ticks{0}, w.length);
+  PlaceSums& of = of_place_[w.place];
+  if (of.waits == kNone) {
+    const CauseLog::WaitPlace& place = log_.places[w.place];
+    of.waits = waits_numbers_.number(place.location, place.call_path);
+    if (of.waits == waits_at_.size()) waits_at_.emplace_back();
+    std::vector<WaitShare>& there = waits_at_[of.waits];
+    auto sums = std::find_if(there.begin(), there.end(),
+                             [&](const WaitShare& known) { return known.metric == place.metric; });
+    if (sums == there.end()) sums = there.insert(there.end(), WaitShare{place.metric, 0, 0});
+    of.row = static_cast<std::uint32_t>(sums - there.begin());
+  }
+  WaitShare& sums = waits_at_[of.waits][of.row];
+  sums.direct += w.length - indirect;
+  sums.indirect += indirect;
+}
+
+void CauseLedger::list(RootCauses& results) const {
+  results.waits = in_seconds(all_);
+  results.unexplained = in_seconds(unexplained_);
+  for (std::size_t i = 0; i < unexplained_at_.size(); ++i) {
+    results.unexplained_at.push_back({unexplained_numbers_.location(i),
+                                      unexplained_numbers_.what(i),
+                                      in_seconds(unexplained_at_[i])});
+  }
+  for (std::size_t i = 0; i < waits_at_.size(); ++i) {
+    for (const WaitShare& w : waits_at_[i]) {
+      results.waits_at.push_back({waits_numbers_.location(i), waits_numbers_.what(i), w.metric,
+                                  in_seconds(w.direct), in_seconds(w.indirect)});
+    }
+  }
+}
+
+}  // namespace kojak::expert
