@@ -20,5 +20,9 @@ std::string processor_warning(const Report& report);
 // Of one thread: "rank 2 had no processor for 40 % of its time", where that is 5 % or more; empty
 // otherwise.
 std::string without_processor(const Report& report, LocationIndex location);
+// Where all of the time is not known. `time`: with its unit.
+inline std::string had_no_processor(const std::string& who, const std::string& time) {
+  return who + " had no processor for at least " + time;
+}
 
 }  // namespace kojak::expert
