@@ -187,6 +187,49 @@ void say_rest(const expert::Report& report) {
   if (!failed.empty()) cli::print_note(failed);
 }
 
+// What was written, and where.
+struct Written {
+  std::string input, output, html;
+  bool cube = false, page = false, to_stdout = false;
+};
+
+void print_results(const po::variables_map& options, const earl::Trace& trace,
+                   const expert::Report& report, const expert::JsonInput& results,
+                   const Extras& extras, const Written& files, const std::string& kept) {
+  // With the report on standard output, the summary goes to the messages.
+  std::ostream& out = files.to_stdout ? std::cerr : std::cout;
+  const int fd = files.to_stdout ? 2 : 1;
+  expert::SummaryStyle style;
+  style.colours = cli::colours(fd);
+  style.bars = style.colours;
+  style.width = cli::terminal_width(fd, style.width);
+  const bool full = options.count("full") != 0;
+  const std::string shown = told_folder(options, files.input);
+  expert::VerdictPlace place{files.input, {}};
+  if (!full)
+    place.last = last_line(files.page ? files.html : files.output, files.page, files.cube, shown);
+  // (What the verdict says is no note.)
+  if (!full) say_rest(report);
+  expert::print_verdict(out, report, style, place);
+  if (full) {
+    out << '\n' << expert::wrapped(files.input + ": " + describe(trace, report), style.width, 0);
+    out << '\n';
+    expert::print_summary(out, report, style);
+    if (extras.print_instances) expert::print_instances(out, report, style);
+  }
+  if (extras.print_send_modes) {
+    expert::print_send_modes(out, report, style, results.send_modes, results.send_cost);
+  }
+  if (full && options.count("files-told") == 0) {
+    if (files.output != "-" && files.cube) out << "\nReport: " << printable(files.output) << '\n';
+    if (files.page) out << "Page: " << printable(files.html) << '\n';
+  }
+  if (options.count("files-told") == 0 && !kept.empty()) {
+    out << "Trace: " << printable(kept) << '\n';
+  }
+  out.flush();
+}
+
 ExitCode run(const po::variables_map& options) {
   if (options.count("list-patterns") != 0) {
     std::cout << expert::pattern_list(80);
@@ -285,41 +328,12 @@ ExitCode run(const po::variables_map& options) {
   }
   if (!extras.json.empty()) wrote(expert::write_json(report, results, extras.json));
   if (!csv.empty()) wrote(expert::write_csv(report, csv));
-  // With the report on standard output, the summary goes to the messages.
-  const bool taken = output == "-" || extras.json == "-" || csv == "-";
-  std::ostream& out = taken ? std::cerr : std::cout;
-  const int fd = taken ? 2 : 1;
+  Written files{input, output, html, cube, page};
+  files.to_stdout = output == "-" || extras.json == "-" || csv == "-";
   if (!cli::quiet()) {
-    expert::SummaryStyle style;
-    style.colours = cli::colours(fd);
-    style.bars = style.colours;
-    style.width = cli::terminal_width(fd, style.width);
-    const bool full = options.count("full") != 0;
-    const std::string shown = told_folder(options, input);
-    expert::VerdictPlace place{input, {}};
-    if (!full) place.last = last_line(page ? html : output, page, cube, shown);
-    // (What the verdict says is no note.)
-    if (!full) say_rest(report);
-    expert::print_verdict(out, report, style, place);
-    if (full) {
-      out << '\n' << expert::wrapped(input + ": " + describe(*trace, report), style.width, 0);
-      out << '\n';
-      expert::print_summary(out, report, style);
-      if (extras.print_instances) expert::print_instances(out, report, style);
-    }
-    if (extras.print_send_modes) {
-      expert::print_send_modes(out, report, style, results.send_modes, results.send_cost);
-    }
-    if (full && options.count("files-told") == 0) {
-      if (output != "-" && cube) out << "\nReport: " << printable(output) << '\n';
-      if (page) out << "Page: " << printable(html) << '\n';
-    }
-    if (options.count("files-told") == 0 && !reading.kept().empty()) {
-      out << "Trace: " << printable(reading.kept()) << '\n';
-    }
+    print_results(options, *trace, report, results, extras, files, reading.kept());
   }
   if (!failures.empty()) {
-    out.flush();
     for (const Error& failure : failures) cli::print_error(failure);
     return failures.front().code;
   }

@@ -101,6 +101,59 @@ void tell_properties(const MergeOptions& options, MergedDefinitions& definitions
   }
 }
 
+Error no_traces() {
+  return {ExitCode::kBadInput,
+          "",
+          std::nullopt,
+          "",
+          "",
+          "no local traces were given",
+          "name the directory that the measurement wrote"};
+}
+
+// Who reads, decodes ahead, packs and writes: no more than there can be jobs for. Who reads the
+// trace meanwhile is a thread, too, which waits for its first event until pass 1 is over.
+unsigned helping(const MergeOptions& options, std::uint64_t bytes, std::size_t traces,
+                 unsigned taken) {
+  if (bytes < options.least_for_threads || options.threads <= taken) return 0;
+  return static_cast<unsigned>(std::min<std::size_t>(options.threads - taken, traces + 1));
+}
+
+InputBuffers buffers_for(const std::vector<LocalTrace>& traces, Helpers& helpers) {
+  const std::size_t each = kBuffers / traces.size();
+  const bool packed = std::all_of(traces.begin(), traces.end(),
+                                  [](const LocalTrace& t) { return t.dialect.compact(); });
+  InputBuffers buffers;
+  buffers.bytes = std::clamp(each, packed ? kLeastUnpacked : kLeastBuffer, kMostBuffer);
+  // Where traces are very many nothing is decoded ahead: that would take twice the memory.
+  if (packed && helpers.any() && each >= kLeastUnpacked) {
+    buffers.helpers = &helpers;
+    buffers.bytes = std::clamp(each, kLeastUnpacked, kMostDecoded);
+  }
+  return buffers;
+}
+
+MergedRun told_run(const MergeOptions& options, const LocalTrace& first) {
+  MergedRun run;
+  run.run_hi = Hash64{first.run_hi};
+  run.run_lo = Hash64{first.run_lo};
+  run.size = Count{first.run_size};
+  run.model = Byte{static_cast<std::uint8_t>(options.model)};
+  run.locks = Byte{static_cast<std::uint8_t>(options.lock_grants ? 1 : 0)};
+  return run;
+}
+
+Dialect dialect_of(Format format, const MergedDefinitions& definitions) {
+  Dialect dialect;
+  if (format == Format::kCompact) dialect.major = compact::kMajor;
+  if (format == Format::kClassic) {
+    dialect.major = kClassicMajor;
+    dialect.minor = kClassicMinor;
+  }
+  dialect.metrics = static_cast<std::uint32_t>(definitions.metrics.size());
+  return dialect;
+}
+
 // A trace that is written to a file and read at the same time.
 class FileAndReader : public BufferSink {
  public:
@@ -152,15 +205,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   auto found = find_local_traces(options.inputs, files, summary);
   if (!found) return found.error();
   std::vector<LocalTrace>& traces = *found;
-  if (traces.empty()) {
-    return Error{ExitCode::kBadInput,
-                 "",
-                 std::nullopt,
-                 "",
-                 "",
-                 "no local traces were given",
-                 "name the directory that the measurement wrote"};
-  }
+  if (traces.empty()) return no_traces();
   std::vector<std::string> outputs = options.others;
   outputs.push_back(options.output);
   if (Status status = check_outputs(traces, outputs); !status) return status.error();
@@ -174,39 +219,20 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     if (options.progress) options.progress(done + n, work);
   };
 
-  // Who reads, decodes ahead, packs and writes: no more than there can be jobs for. Who reads the
-  // trace meanwhile is a thread, too, which waits for its first event until pass 1 is over.
-  const auto helping = [&](unsigned taken) {
-    if (bytes < options.least_for_threads || options.threads <= taken) return 0u;
-    return static_cast<unsigned>(std::min<std::size_t>(options.threads - taken, count + 1));
-  };
-  std::optional<Helpers> kept(std::in_place, helping(1));
+  std::optional<Helpers> kept(std::in_place, helping(options, bytes, count, 1));
   auto surveyed = survey_traces(traces, files, *kept, summary, progress);
   if (!surveyed) return surveyed.error();
   Survey& survey = *surveyed;
   done = bytes;
-  if (options.reader != nullptr) kept.emplace(helping(2));
+  if (options.reader != nullptr) kept.emplace(helping(options, bytes, count, 2));
   Helpers& helpers = *kept;
 
-  const bool packed = std::all_of(traces.begin(), traces.end(),
-                                  [](const LocalTrace& t) { return t.dialect.compact(); });
-  InputBuffers buffers;
-  buffers.bytes = std::clamp(kBuffers / count, packed ? kLeastUnpacked : kLeastBuffer, kMostBuffer);
-  // Where traces are very many nothing is decoded ahead: that would take twice the memory.
-  if (packed && helpers.any() && kBuffers / count >= kLeastUnpacked) {
-    buffers.helpers = &helpers;
-    buffers.bytes = std::clamp(kBuffers / count, kLeastUnpacked, kMostDecoded);
-  }
+  InputBuffers buffers = buffers_for(traces, helpers);
   auto times = find_times(options, traces, survey, files, buffers, summary, progress);
   if (!times) return times.error();
   done += readings(options) * bytes;
 
-  MergedRun run;
-  run.run_hi = Hash64{traces.front().run_hi};
-  run.run_lo = Hash64{traces.front().run_lo};
-  run.size = Count{traces.front().run_size};
-  run.model = Byte{static_cast<std::uint8_t>(options.model)};
-  run.locks = Byte{static_cast<std::uint8_t>(options.lock_grants ? 1 : 0)};
+  MergedRun run = told_run(options, traces.front());
   count_missing(traces, survey, run, summary);
 
   const bool classic = options.format == Format::kClassic;
@@ -234,16 +260,10 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   const bool uncounted = options.reader != nullptr && !twice && !wide;
   twice = twice || (options.reader != nullptr && wide);
 
-  Dialect dialect;
-  if (options.format == Format::kCompact) dialect.major = compact::kMajor;
   if (classic) {
-    dialect.major = kClassicMajor;
-    dialect.minor = kClassicMinor;
-    if (Status status = check_classic(survey, traces, summary); !status) {
-      return status.error();
-    }
+    if (Status status = check_classic(survey, traces, summary); !status) return status.error();
   }
-  dialect.metrics = static_cast<std::uint32_t>(survey.definitions.metrics.size());
+  const Dialect dialect = dialect_of(options.format, survey.definitions);
   const auto write = [&](const std::string& path, BlockPipe* reader,
                          Summary& to) -> Result<std::uint64_t> {
     auto writer =

@@ -63,12 +63,12 @@ class Gats {
       }
       ready_calls_.clear();
       for (std::size_t i = 0; i < ready_exposure_.size(); ++i) {
-        on_exposure(finished_exposure(ready_exposure_[i]));
+        on_exposure(finished<Exposure>(ready_exposure_[i]));
         release_exposure(ready_exposure_[i]);
       }
       ready_exposure_.clear();
       for (std::size_t i = 0; i < ready_access_.size(); ++i) {
-        on_access(finished_access(ready_access_[i]));
+        on_access(finished<Access>(ready_access_[i]));
         release_access(ready_access_[i]);
       }
       ready_access_.clear();
@@ -80,32 +80,61 @@ class Gats {
  private:
   // What a partner's epoch is to an epoch.
   enum class Partner : std::uint8_t { kAwaited, kOpen, kClosed, kLost };
-  struct Access : AccessEpoch {
-    std::vector<Partner> partners;           // by target
-    std::vector<std::uint32_t> exposures;    // by target: their numbers
-    std::vector<std::uint32_t> their_index;  // by target: this epoch's place among their origins
+  // What is kept of an epoch, beside what is told of it.
+  struct Kept {
+    std::vector<Partner> partners;      // in the order in which it names them
+    std::vector<std::uint32_t> theirs;  // by partner: their epochs' numbers
     const detail::GroupInfo* info = nullptr;
-    std::uint32_t awaited = 0;   // targets whose post may still come
-    std::uint32_t unclosed = 0;  // targets whose exposure epoch may still be closed
-    std::uint32_t refs = 0;      // exposure epochs and calls that point here
-    std::uint32_t calls = 0;     // calls that wait to be offered
-    std::uint32_t segment = 0;
-    std::uint32_t hint = 0;  // target used last
-    std::uint32_t first_rmaid = 0, last_rmaid = 0;
-    std::uint32_t older = 0, newer = 0;  // of the same origin
-    std::uint32_t place = 0;             // among those that its process has open
-    Seconds latest_post;                 // enter, of those known
-    std::uint64_t offered = kNoEvent;    // enter_pos of the call offered last
-    bool live = false, closed = false, ready = false, delivered = false;
-  };
-  struct Exposure : ExposureEpoch {
-    std::vector<Partner> partners;
-    std::vector<std::uint32_t> accesses;  // by origin: their numbers
-    std::uint32_t unclosed = 0;
-    std::uint32_t refs = 0;
+    std::uint32_t unclosed = 0;  // partners whose epoch may still be closed
+    std::uint32_t refs = 0;      // epochs of partners and calls that point here
     std::uint32_t segment = 0;
     std::uint32_t place = 0;  // among those that its process has open
     bool live = false, closed = false, ready = false, delivered = false;
+  };
+  struct Access : AccessEpoch, Kept {
+    std::vector<std::uint32_t> their_index;  // by target: this epoch's place among their origins
+    std::uint32_t awaited = 0;               // targets whose post may still come
+    std::uint32_t calls = 0;                 // calls that wait to be offered
+    std::uint32_t hint = 0;                  // target used last
+    std::uint32_t first_rmaid = 0, last_rmaid = 0;
+    std::uint32_t older = 0, newer = 0;  // of the same origin
+    Seconds latest_post;                 // enter, of those known
+    std::uint64_t offered = kNoEvent;    // enter_pos of the call offered last
+
+    // What both kinds of epochs have, under one name.
+    using Told = AccessEpoch;
+    static constexpr EpochSide kSide = EpochSide::kAccess;
+    static constexpr Finding kIncomplete = Finding::kIncompleteAccess;
+    ProcessId& process() { return origin; }
+    Call& first() { return start; }
+    bool& has_first() { return has_start; }
+    std::vector<AccessTarget>& named() { return targets; }
+    std::uint32_t place_there(std::uint32_t i) const { return their_index[i]; }
+    void name(ProcessId target, std::uint64_t ordinal) {
+      targets.push_back({target, ordinal, {}, nullptr});
+      their_index.push_back(0);
+      ++awaited;
+    }
+    // There have been so many transfers to that target.
+    void count_transfers(std::uint32_t i, std::uint64_t ops) {
+      TargetTransfers& t = targets[i].transfers;
+      if (ops <= t.ops) return;
+      t.unrecorded += ops - t.ops;
+      t.ops = ops;
+    }
+  };
+  struct Exposure : ExposureEpoch, Kept {
+    using Told = ExposureEpoch;
+    static constexpr EpochSide kSide = EpochSide::kExposure;
+    static constexpr Finding kIncomplete = Finding::kIncompleteExposure;
+    ProcessId& process() { return target; }
+    Call& first() { return post; }
+    bool& has_first() { return has_post; }
+    std::vector<ExposureOrigin>& named() { return origins; }
+    std::uint32_t place_there(std::uint32_t i) const { return origins[i].target_index; }
+    void name(ProcessId origin, std::uint64_t ordinal) {
+      origins.push_back({origin, ordinal, nullptr, 0});
+    }
   };
   struct OpenEpoch {
     WindowId window;
@@ -123,21 +152,49 @@ class Gats {
   };
 
   friend EpochPartners;
-  std::uint32_t new_access(ProcessId origin, WindowId window);
-  std::uint32_t new_exposure(ProcessId target, WindowId window);
-  void name_targets(std::uint32_t epoch, CommId group, const Call& call);
-  void name_origins(std::uint32_t epoch, CommId group, const Call& call);
-  void add_target(std::uint32_t epoch, ProcessId target, std::uint64_t ordinal,
-                  EpochPartners::Pair& pair);
-  void add_origin(std::uint32_t epoch, ProcessId origin, std::uint64_t ordinal,
-                  EpochPartners::Pair& pair);
+  // E: Access or Exposure.
+  template <class E>
+  static constexpr bool kIsAccess = E::kSide == EpochSide::kAccess;
+  template <class E>
+  auto& epochs() {
+    if constexpr (kIsAccess<E>) {
+      return accesses_;
+    } else {
+      return exposures_;
+    }
+  }
+  template <class E>
+  std::vector<std::uint32_t>& ready() {
+    return kIsAccess<E> ? ready_access_ : ready_exposure_;
+  }
+  template <class E>
+  std::uint32_t make(ProcessId process, WindowId window);
+  template <class E>
+  void begin(const Call& call, WindowId window, CommId group);
+  template <class E>
+  E& end(const Call& call, WindowId window, CommId group);
+  // Of which the end was not recorded. `at`: where that shows.
+  template <class E, class... At>
+  void end_open(ProcessId process, WindowId window, At... at);
+  template <class E>
+  void resume_side(ProcessId process, WindowId window, ProcessId peer, std::uint64_t count,
+                   std::uint64_t ops, bool open, std::uint64_t pos);
+  template <class E>
+  void name_partners(std::uint32_t epoch, CommId group, const Call& call);
+  template <class E>
+  void name(std::uint32_t epoch, ProcessId partner, std::uint64_t ordinal,
+            EpochPartners::Pair& pair);
   void link(std::uint32_t access, std::uint32_t target, std::uint32_t exposure,
             std::uint32_t origin);
   void lose(EpochSide side, std::uint32_t epoch, std::uint32_t partner);  // it will never come
-  void close_access(std::uint32_t epoch);
-  void close_exposure(std::uint32_t epoch);
-  void check_access(std::uint32_t epoch);
-  void check_exposure(std::uint32_t epoch);
+  template <class E>
+  void lose(std::uint32_t epoch, std::uint32_t partner);
+  template <class E>
+  void close(std::uint32_t epoch);
+  template <class E>
+  void check(std::uint32_t epoch);
+  template <class E>
+  void make_ready(std::uint32_t epoch);
   static ManyOpen::Key key(EpochSide side, ProcessId process, WindowId window) {
     return {raw(process), std::uint64_t{raw(window)} << 1 | (side == EpochSide::kAccess)};
   }
@@ -151,15 +208,17 @@ class Gats {
   std::uint32_t find_open(EpochSide side, ProcessId process, WindowId window);
   std::uint32_t take_open(EpochSide side, ProcessId process, WindowId window);
   void add_open(EpochSide side, ProcessId process, WindowId window, std::uint32_t epoch);
-  std::uint32_t target_index(Access& epoch, ProcessId target) const;
+  static std::uint32_t index_of(Access& epoch, ProcessId target);
+  static std::uint32_t index_of(const Exposure& epoch, ProcessId origin);
   bool may_be_posting(const Access& epoch, const Call& call) const;
   bool may_be_blocked(const Access& epoch, const Call& call) const;
   void offer(const Call& call, std::uint32_t epoch);
   void offer_all(std::uint32_t epoch);
   void settle_late_calls(Seconds now);
   void settle_pending();
-  const AccessEpoch& finished_access(std::uint32_t epoch);
-  const ExposureEpoch& finished_exposure(std::uint32_t epoch);
+  // Says whether the transaction is whole, before it is handed out.
+  template <class E>
+  const typename E::Told& finished(std::uint32_t epoch);
   void release_access(std::uint32_t epoch);
   void release_exposure(std::uint32_t epoch);
   void unref_access(std::uint32_t epoch);

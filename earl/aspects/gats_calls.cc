@@ -15,7 +15,7 @@ bool is_atomic(const Call& call) {
 
 }  // namespace
 
-std::uint32_t Gats::target_index(Access& a, ProcessId target) const {
+std::uint32_t Gats::index_of(Access& a, ProcessId target) {
   if (a.hint < a.targets.size() && a.targets[a.hint].target == target) [[likely]]
     return a.hint;
   if (a.info != nullptr) {
@@ -33,7 +33,7 @@ TransferSlot Gats::issue(ProcessId process, WindowId window, ProcessId target, R
   const std::uint32_t open = find_open(EpochSide::kAccess, process, window);
   if (open == kNone) return {};
   Access& a = accesses_[open];
-  const std::uint32_t i = target_index(a, target);
+  const std::uint32_t i = index_of(a, target);
   if (i == kNone) return {};
   TargetTransfers& transfers = a.targets[i].transfers;
   ++transfers.ops;
@@ -186,7 +186,7 @@ const AccessEpoch* Gats::mark(ProcessId origin, WindowId window, ProcessId targe
        epoch = accesses_[epoch].older) {
     Access& a = accesses_[epoch];
     if (a.window != window || raw(rmaid) < a.first_rmaid || raw(rmaid) > a.last_rmaid) continue;
-    const std::uint32_t i = target_index(a, target);
+    const std::uint32_t i = index_of(a, target);
     if (i == kNone || a.targets[i].transfers.marked >= a.targets[i].transfers.ops) continue;
     TargetTransfers& transfers = a.targets[i].transfers;
     ++transfers.marked;

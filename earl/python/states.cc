@@ -145,22 +145,7 @@ void add_epoch_queries(py::class_<PyState>& state) {
           "Fence and lock epochs whose end and last transfer have come.");
 }
 
-}  // namespace
-
-std::vector<std::uint64_t> PyState::stack(std::uint32_t index) const {
-  std::vector<std::uint64_t> enters;
-  if (pos_ == kNoEvent) return enters;
-  for (const auto& open : archive_->stack(pos_, index)) enters.push_back(open.enter);
-  return enters;
-}
-
-bool PyState::may_complete() const {
-  if (pos_ == kNoEvent) return false;
-  const Event event = (*archive_)[pos_];
-  return event.type != EventType::kExit && event.type != EventType::kEnter;
-}
-
-void add_states(py::module_& m) {
+void add_parts(py::module_& m) {
   py::class_<PyInstance>(m, "CollectiveInstance", "The exits of one collective operation.")
       .def_property_readonly(
           "group", [](const PyInstance& c) { return c.instance.group; },
@@ -191,6 +176,25 @@ void add_states(py::module_& m) {
         return std::string("<earl.WindowLock, ") + (l.lock.exclusive ? "exclusive" : "shared") +
                ", of process " + std::to_string(raw(l.lock.process)) + ">";
       });
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> PyState::stack(std::uint32_t index) const {
+  std::vector<std::uint64_t> enters;
+  if (pos_ == kNoEvent) return enters;
+  for (const auto& open : archive_->stack(pos_, index)) enters.push_back(open.enter);
+  return enters;
+}
+
+bool PyState::may_complete() const {
+  if (pos_ == kNoEvent) return false;
+  const Event event = (*archive_)[pos_];
+  return event.type != EventType::kExit && event.type != EventType::kEnter;
+}
+
+void add_states(py::module_& m) {
+  add_parts(m);
   py::class_<PyState> state(m, "State", "The state after an event, aspect by aspect.");
   state
       .def("stack", &stack, py::arg("location"),

@@ -23,6 +23,163 @@ void rename(Object& object, std::string_view name, Count given) {
   object.name_given = raw(given);
 }
 
+// ---- what a record says, that needs no other before it
+
+void note(Definitions& d, const Machine& r) {
+  d.machines.set(r.mid, {std::string(d.string(r.mnid)), raw(r.nodec)});
+}
+void note(Definitions& d, const Node& r) {
+  d.nodes.set(r.nid, {std::string(d.string(r.nnid)), r.mid, raw(r.cpuc), r.cr, std::nullopt});
+}
+void note(Definitions& d, const Process& r) {
+  d.process_names[r.pid] = d.string(r.pnid);
+}
+void note(Definitions& d, const Thread& r) {
+  d.thread_names[{r.pid, r.tid}] = d.string(r.tnid);
+}
+void note(Definitions& d, const Location& r) {
+  d.locations.set(r.lid, {r.mid, r.nid, r.pid, r.tid});
+}
+void note(Definitions& d, const File& r) {
+  d.files.set(r.fid, std::string(d.string(r.fnid)));
+}
+void note(Definitions& d, const Region& r) {
+  RegionDef region;
+  region.name = d.string(r.rnid);
+  if (const std::string* file = d.files.find(r.fid)) region.file = *file;
+  region.description = d.string(r.rdid);
+  region.begin = r.begln;
+  region.end = r.endln;
+  region.type = raw(r.rtype);
+  region.function = find_mpi_function(region.name);
+  if (region.function == nullptr) region.shmem = find_shmem_function(region.name);
+  d.regions.set(r.rid, std::move(region));
+}
+void note(Definitions& d, const MpiCommRef& r) {
+  const GroupDef* group = d.groups.find(r.gid);
+  CommDef comm;
+  comm.ranks = group->ranks;
+  comm.group = r.gid;
+  d.comms.set(r.cid, std::move(comm));
+}
+void note(Definitions& d, const CommIdentity& r) {
+  CommDef* comm = d.comms.find(r.cid);
+  comm->identity_hi = raw(r.hi);
+  comm->identity_lo = raw(r.lo);
+  comm->identity_known = (raw(r.flags) & kIdentityUnknown) == 0;
+  comm->intercommunicator = (raw(r.flags) & kIntercommunicator) != 0;
+  comm->foreign_members = (raw(r.flags) & kForeignMembers) != 0;
+  comm->stands_for_group = (raw(r.flags) & kStandsForGroup) != 0;
+}
+void note(Definitions& d, const CommRemote& r) {
+  CommDef* comm = d.comms.find(r.cid);
+  const GroupDef* group = d.groups.find(r.gid);
+  comm->remote = group->ranks;
+}
+void note(Definitions& d, const MpiWin& r) {
+  WindowDef window;
+  window.comm = r.cid;
+  d.windows.set(r.wid, window);
+}
+void note(Definitions& d, const WinIdentity& r) {
+  WindowDef* window = d.windows.find(r.wid);
+  window->identity_hi = raw(r.hi);
+  window->identity_lo = raw(r.lo);
+  window->identity_known = (raw(r.flags) & kIdentityUnknown) == 0;
+  window->flavour = raw(r.flavour);
+  window->model = raw(r.model);
+}
+void note(Definitions& d, const CommName& r) {
+  rename(*d.comms.find(r.cid), d.string(r.cnid), r.given);
+}
+void note(Definitions& d, const WinName& r) {
+  rename(*d.windows.find(r.wid), d.string(r.wnid), r.given);
+}
+void note(Definitions& d, const ShmemLockName& r) {
+  const std::string* file = d.files.find(r.fid);
+  d.shmem_locks.set(r.lkid, {std::string(d.string(r.lknid)), file != nullptr ? *file : ""});
+}
+void note(Definitions& d, const CallSite& r) {
+  d.call_sites.set(r.csid, {r.fid, r.lno, r.erid, r.lrid, absent<CallSiteId>()});
+}
+void note(Definitions& d, const CartTopology& r) {
+  TopologyDef topology;
+  topology.comm = r.cid;
+  if (!is_absent(r.topnid)) topology.name = d.string(r.topnid);
+  for (std::uint32_t i = 0; i < r.dimv.size(); ++i) topology.size.push_back(r.dimv[i]);
+  for (std::uint32_t i = 0; i < r.periodv.size(); ++i)
+    topology.periodic.push_back(r.periodv[i] != 0);
+  for (std::uint32_t i = 0; i < r.dimnid.size(); ++i) {
+    topology.dimension_names.emplace_back(d.string(static_cast<StringId>(r.dimnid[i])));
+  }
+  d.topologies.set(r.topid, std::move(topology));
+}
+void note(Definitions& d, const CartCoords& r) {
+  TopologyDef* topology = d.topologies.find(r.topid);
+  std::vector<std::uint32_t>& coords = topology->coords[r.lid];
+  coords.clear();
+  for (std::uint32_t i = 0; i < r.coordv.size(); ++i) coords.push_back(r.coordv[i]);
+}
+void note(Definitions& d, const Offset& r) {
+  d.offsets.push_back({r.ltime, r.offset});
+}
+void note(Definitions& d, const NumEvents& r) {
+  if (!d.event_count && raw(r.eventc) != kAbsent) d.event_count = raw(r.eventc);
+}
+void note(Definitions& d, const EventCount64& r) {
+  d.event_count = raw(r.eventc);
+}
+void note(Definitions& d, const LastDef&) {
+  d.last_def = true;
+}
+void note(Definitions& d, const MergedRun& r) {
+  d.merged_run = r;
+}
+void note(Definitions& d, const ClockRate& r) {
+  d.clock_rate = r;
+}
+void note(Definitions& d, const ClockError& r) {
+  NodeDef* node = d.nodes.find(r.nid);
+  // Told where the offset was measured: the largest error is what holds for the whole trace.
+  if (!node->clock_error || node->clock_error->value < r.bound.value) node->clock_error = r.bound;
+}
+void note(Definitions& d, const LocalModule& r) {
+  ModuleDef module;
+  module.path = d.string(r.pathid);
+  module.build_id.assign(reinterpret_cast<const char*>(r.build_id.data()), r.build_id.size());
+  d.modules.set(r.module, std::move(module));
+}
+void note(Definitions& d, const LocalSite& r) {
+  const RegionDef* entered = d.regions.find(r.erid);
+  d.regions.set(r.rid, RegionDef(*entered));
+  d.local_sites.set(r.rid, {r.module, raw(r.address), r.caller, false});
+}
+void note(Definitions& d, const LocalFrame& r) {
+  d.local_frames.set(r.frame, {r.module, raw(r.address), r.caller, false});
+}
+void note(Definitions& d, const LocalLock& r) {
+  d.local_locks.set(r.lkid, {r.module, raw(r.address), absent<Count>(), false});
+}
+void note(Definitions& d, const LocalCut& r) {
+  d.local_frames.set(r.frame, {absent<Count>(), 0, r.caller, true});
+}
+void note(Definitions& d, const LocalFunction& r) {
+  RegionDef region;
+  region.name = code_name(d.modules.find(r.module), raw(r.address));
+  region.type = 1;
+  d.regions.set(r.rid, std::move(region));
+  d.local_functions.set(r.rid, {r.module, raw(r.address), absent<Count>(), false});
+}
+void note(Definitions& d, const Lost& r) {
+  d.lost.push_back(r);
+}
+void note(Definitions& d, const FunctionsOff& r) {
+  d.functions_off[r.pid] = r.groups;
+}
+void note(Definitions& d, const RunProperty& r) {
+  d.properties.set(d.string(r.key), r.pid, d.string(r.value));
+}
+
 }  // namespace
 
 Status Definitions::complaint(DefinitionFault fault, const char* field, std::string reason) {
@@ -164,29 +321,6 @@ Status Definitions::apply(const R& r) {
       return complaint(DefinitionFault::kContinuesNothing, "", "continues no STRING");
     strings[open_string_] += r.str;
     --missing_;
-  } else if constexpr (std::is_same_v<R, Machine>) {
-    machines.set(r.mid, {std::string(string(r.mnid)), raw(r.nodec)});
-  } else if constexpr (std::is_same_v<R, Node>) {
-    nodes.set(r.nid, {std::string(string(r.nnid)), r.mid, raw(r.cpuc), r.cr, std::nullopt});
-  } else if constexpr (std::is_same_v<R, Process>) {
-    process_names[r.pid] = string(r.pnid);
-  } else if constexpr (std::is_same_v<R, Thread>) {
-    thread_names[{r.pid, r.tid}] = string(r.tnid);
-  } else if constexpr (std::is_same_v<R, Location>) {
-    locations.set(r.lid, {r.mid, r.nid, r.pid, r.tid});
-  } else if constexpr (std::is_same_v<R, File>) {
-    files.set(r.fid, std::string(string(r.fnid)));
-  } else if constexpr (std::is_same_v<R, Region>) {
-    RegionDef region;
-    region.name = string(r.rnid);
-    if (const std::string* file = files.find(r.fid)) region.file = *file;
-    region.description = string(r.rdid);
-    region.begin = r.begln;
-    region.end = r.endln;
-    region.type = raw(r.rtype);
-    region.function = find_mpi_function(region.name);
-    if (region.function == nullptr) region.shmem = find_shmem_function(region.name);
-    regions.set(r.rid, std::move(region));
   } else if constexpr (std::is_same_v<R, Metric> || std::is_same_v<R, LocalMetric>) {
     auto& table = std::is_same_v<R, Metric> ? metrics : local_metrics;
     table.set(r.metid, {std::string(string(r.metnid)), std::string(string(r.metdid)), raw(r.dtype),
@@ -224,50 +358,12 @@ Status Definitions::apply(const R& r) {
     if (was != Open::kGroup || missing_ == 0)
       return complaint(DefinitionFault::kContinuesNothing, "", "continues no MPI_GROUP");
     return add_ranks(r.ranks);
-  } else if constexpr (std::is_same_v<R, MpiCommRef>) {
-    const GroupDef* group = groups.find(r.gid);
-    CommDef comm;
-    comm.ranks = group->ranks;
-    comm.group = r.gid;
-    comms.set(r.cid, std::move(comm));
-  } else if constexpr (std::is_same_v<R, CommIdentity>) {
-    CommDef* comm = comms.find(r.cid);
-    comm->identity_hi = raw(r.hi);
-    comm->identity_lo = raw(r.lo);
-    comm->identity_known = (raw(r.flags) & kIdentityUnknown) == 0;
-    comm->intercommunicator = (raw(r.flags) & kIntercommunicator) != 0;
-    comm->foreign_members = (raw(r.flags) & kForeignMembers) != 0;
-    comm->stands_for_group = (raw(r.flags) & kStandsForGroup) != 0;
-  } else if constexpr (std::is_same_v<R, CommRemote>) {
-    CommDef* comm = comms.find(r.cid);
-    const GroupDef* group = groups.find(r.gid);
-    comm->remote = group->ranks;
   } else if constexpr (std::is_same_v<R, GraphNeighbours>) {
     CommDef* comm = comms.find(r.cid);
     if (!comm->neighbours[raw(r.pid)].add(r)) {
       return complaint(DefinitionFault::kContinuesNothing, "first",
                        "a record of neighbours before this one is missing");
     }
-  } else if constexpr (std::is_same_v<R, MpiWin>) {
-    WindowDef window;
-    window.comm = r.cid;
-    windows.set(r.wid, window);
-  } else if constexpr (std::is_same_v<R, WinIdentity>) {
-    WindowDef* window = windows.find(r.wid);
-    window->identity_hi = raw(r.hi);
-    window->identity_lo = raw(r.lo);
-    window->identity_known = (raw(r.flags) & kIdentityUnknown) == 0;
-    window->flavour = raw(r.flavour);
-    window->model = raw(r.model);
-  } else if constexpr (std::is_same_v<R, CommName>) {
-    rename(*comms.find(r.cid), string(r.cnid), r.given);
-  } else if constexpr (std::is_same_v<R, WinName>) {
-    rename(*windows.find(r.wid), string(r.wnid), r.given);
-  } else if constexpr (std::is_same_v<R, ShmemLockName>) {
-    const std::string* file = files.find(r.fid);
-    shmem_locks.set(r.lkid, {std::string(string(r.lknid)), file != nullptr ? *file : ""});
-  } else if constexpr (std::is_same_v<R, CallSite>) {
-    call_sites.set(r.csid, {r.fid, r.lno, r.erid, r.lrid, absent<CallSiteId>()});
   } else if constexpr (std::is_same_v<R, CallSiteCaller>) {
     CallSiteDef* site = call_sites.find(r.csid);
     // Every path ends: as each is looked at, no ring can be closed.
@@ -281,68 +377,11 @@ Status Definitions::apply(const R& r) {
       return complaint(DefinitionFault::kRing, "caller", "leads back to its call site, or too far");
     }
     site->caller = r.caller;
-  } else if constexpr (std::is_same_v<R, CartTopology>) {
-    TopologyDef topology;
-    topology.comm = r.cid;
-    if (!is_absent(r.topnid)) topology.name = string(r.topnid);
-    for (std::uint32_t i = 0; i < r.dimv.size(); ++i) topology.size.push_back(r.dimv[i]);
-    for (std::uint32_t i = 0; i < r.periodv.size(); ++i)
-      topology.periodic.push_back(r.periodv[i] != 0);
-    for (std::uint32_t i = 0; i < r.dimnid.size(); ++i) {
-      topology.dimension_names.emplace_back(string(static_cast<StringId>(r.dimnid[i])));
-    }
-    topologies.set(r.topid, std::move(topology));
-  } else if constexpr (std::is_same_v<R, CartCoords>) {
-    TopologyDef* topology = topologies.find(r.topid);
-    std::vector<std::uint32_t>& coords = topology->coords[r.lid];
-    coords.clear();
-    for (std::uint32_t i = 0; i < r.coordv.size(); ++i) coords.push_back(r.coordv[i]);
-  } else if constexpr (std::is_same_v<R, Offset>) {
-    offsets.push_back({r.ltime, r.offset});
-  } else if constexpr (std::is_same_v<R, NumEvents>) {
-    if (!event_count && raw(r.eventc) != kAbsent) event_count = raw(r.eventc);
-  } else if constexpr (std::is_same_v<R, EventCount64>) {
-    event_count = raw(r.eventc);
-  } else if constexpr (std::is_same_v<R, LastDef>) {
-    last_def = true;
   } else if constexpr (std::is_same_v<R, LocalRun>) {
     if (local_run) *this = Definitions();  // the part of another thread
     local_run = r;
-  } else if constexpr (std::is_same_v<R, MergedRun>) {
-    merged_run = r;
-  } else if constexpr (std::is_same_v<R, ClockRate>) {
-    clock_rate = r;
-  } else if constexpr (std::is_same_v<R, ClockError>) {
-    NodeDef* node = nodes.find(r.nid);
-    // Told where the offset was measured: the largest error is what holds for the whole trace.
-    if (!node->clock_error || node->clock_error->value < r.bound.value) node->clock_error = r.bound;
-  } else if constexpr (std::is_same_v<R, LocalModule>) {
-    ModuleDef module;
-    module.path = string(r.pathid);
-    module.build_id.assign(reinterpret_cast<const char*>(r.build_id.data()), r.build_id.size());
-    modules.set(r.module, std::move(module));
-  } else if constexpr (std::is_same_v<R, LocalSite>) {
-    const RegionDef* entered = regions.find(r.erid);
-    regions.set(r.rid, RegionDef(*entered));
-    local_sites.set(r.rid, {r.module, raw(r.address), r.caller, false});
-  } else if constexpr (std::is_same_v<R, LocalFrame>) {
-    local_frames.set(r.frame, {r.module, raw(r.address), r.caller, false});
-  } else if constexpr (std::is_same_v<R, LocalLock>) {
-    local_locks.set(r.lkid, {r.module, raw(r.address), absent<Count>(), false});
-  } else if constexpr (std::is_same_v<R, LocalCut>) {
-    local_frames.set(r.frame, {absent<Count>(), 0, r.caller, true});
-  } else if constexpr (std::is_same_v<R, LocalFunction>) {
-    RegionDef region;
-    region.name = code_name(modules.find(r.module), raw(r.address));
-    region.type = 1;
-    regions.set(r.rid, std::move(region));
-    local_functions.set(r.rid, {r.module, raw(r.address), absent<Count>(), false});
-  } else if constexpr (std::is_same_v<R, Lost>) {
-    lost.push_back(r);
-  } else if constexpr (std::is_same_v<R, FunctionsOff>) {
-    functions_off[r.pid] = r.groups;
-  } else if constexpr (std::is_same_v<R, RunProperty>) {
-    properties.set(string(r.key), r.pid, string(r.value));
+  } else if constexpr (requires { note(*this, r); }) {
+    note(*this, r);
   }
   return {};
 }

@@ -128,9 +128,11 @@ void CauseSolver::list(RootCauses& results) {
                 const double x = a.short_term + a.long_term, y = b.short_term + b.long_term;
                 return x != y ? x > y : a.metric < b.metric;
               });
-    std::stable_sort(
-        cause.objects.begin(), cause.objects.end(),
-        [](const CostOfObject& a, const CostOfObject& b) { return a.seconds > b.seconds; });
+    std::sort(cause.objects.begin(), cause.objects.end(),
+              [](const CostOfObject& a, const CostOfObject& b) {
+                return std::tuple(-a.seconds, a.object, a.id) <
+                       std::tuple(-b.seconds, b.object, b.id);
+              });
     listed.push_back({std::move(cause), number});
   }
   const auto sort = [](std::span<ListedCause> causes) {

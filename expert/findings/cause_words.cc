@@ -8,6 +8,7 @@
 #include "epilog/format/openmp_constructs.h"
 #include "epilog/format/text/counts.h"
 #include "expert/findings/bar.h"
+#include "expert/findings/group_words.h"
 #include "expert/findings/last_call_words.h"
 #include "expert/findings/processor_words.h"
 #include "expert/findings/rules.h"
@@ -320,9 +321,7 @@ std::string effect_words(const Report& report, const RootCause& cause) {
         cause.stretch.kind == Stretch::Kind::kComputing && cause.stretch.after == kNoCallPath;
     if (open) words += "; it had not ended";
   } else if (cause.gain) {
-    words += *cause.gain < kShown
-                 ? "; removing it alone would not shorten the run"
-                 : "; without it the run would take " + seconds(*cause.gain) + " less";
+    words += "; " + (*cause.gain < kShown ? kNoGain : gain_said(seconds(*cause.gain)));
   }
   if (const std::string counted = counter_words(report, cause); !counted.empty()) {
     words += "; " + counted;

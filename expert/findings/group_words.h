@@ -57,6 +57,10 @@ struct Gain {
   bool worth = false;
 };
 std::optional<Gain> gain_to_say(const Report& report, double run, const std::optional<Ticks>& gain);
+inline constexpr const char* kNoGain = "removing it alone would not shorten the run";
+inline std::string gain_said(const std::string& time) {
+  return "without it the run would take " + time + " less";
+}
 
 // Null: it has none.
 const RootCause* most_costly(const Report& report, const CauseGroup& group);

@@ -20,6 +20,10 @@ std::string processor_warning(const Report& report);
 // Of one thread: "rank 2 had no processor for 40 % of its time", where that is 5 % or more; empty
 // otherwise.
 std::string without_processor(const Report& report, LocationIndex location);
+// `time`: with its unit; `all`: whether all of it is known.
+inline std::string had_no_processor(const std::string& who, const std::string& time, bool all) {
+  return who + " had no processor for " + (all ? "" : "at least ") + time;
+}
 
 // What blocked a process, or several: " (sleeps)", " (read or write files)"; empty if nobody knows.
 std::string blocked_by(BlockedKind kind, bool several);

@@ -11,6 +11,7 @@
 #include "expert/findings/processor_words.h"
 #include "expert/findings/rules.h"
 #include "expert/findings/wait_words.h"
+#include "expert/findings/waits.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/shares.h"
 #include "expert/sums/samples.h"
@@ -32,9 +33,7 @@ class Maker {
     add_ended();
     add_processors();
     if (report_.call_paths().empty() || !(bar_.base > 0)) {
-      add(Is::kShare)
-          .words(
-              "The trace has no events: nothing was recorded, or recording was off all the time.");
+      add(Is::kShare).words(kNoEvents);
       v_.kinds.emplace_back("empty");
       return std::move(v_);
     }
@@ -235,10 +234,9 @@ class Maker {
     if (!gain || !(run_ > 0)) return {};
     v_.gain = gain->seconds;
     if (gain->worth) {
-      return "without it the run would take " + short_time(gain->seconds) + " less (" +
-             short_share(gain->seconds, run_) + ")";
+      return gain_said(short_time(gain->seconds)) + " (" + short_share(gain->seconds, run_) + ")";
     }
-    const std::string none = "removing it alone would not shorten the run";
+    const std::string none = kNoGain;
     // Two or three at once may.
     const std::vector<CauseGroup>& listed = groups()->listed;
     if (&listed.front() != &group) return none;
@@ -342,9 +340,9 @@ class Maker {
                 .names(function ? where : after_words(g))
                 .words(" and " + waits);
           } else if (spent_by(report_, g) == Spent::kNoProcessor) {
-            said.words(who + " had no processor for " +
-                       (spending_of(report_, g) ? "" : "at least ") +
-                       short_times(without_processor_of(report_, g), in_seconds(g.longer)) +
+            said.words(had_no_processor(
+                           who, short_times(without_processor_of(report_, g), in_seconds(g.longer)),
+                           spending_of(report_, g).has_value()) +
                        (function ? " in " : " "))
                 .names(function ? where : after_words(g))
                 .words(" and " + waits);

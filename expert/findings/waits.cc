@@ -44,9 +44,10 @@ Statement unexplained(const Report& report, double whole) {
     }
   }
   Statement said;
-  said.words("Long MPI calls that no pattern explains take " + percent(total, whole) +
-             " of the processes' time (" + seconds(total) + " s); the largest part, " +
-             percent(most, total) + ", is in ");
+  std::string words =
+      unexplained_words(percent(total, whole), seconds(total), percent(most, total));
+  words.front() = 'L';
+  said.words(std::move(words));
   return std::move(said.path(report.call_path_name(worst)).words("."));
 }
 

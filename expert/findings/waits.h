@@ -3,6 +3,7 @@
 // Pure functions on a report; nothing fails; any thread.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "expert/findings/statement.h"
@@ -18,5 +19,15 @@ struct FirstLook {
   bool caused = false;            // before ends with the cause of these waits
 };
 FirstLook what_to_look_at_first(const Report& report);
+
+inline constexpr const char* kNoEvents =
+    "The trace has no events: nothing was recorded, or recording was off all the time.";
+
+// "long MPI calls that no pattern explains take 50.9 % of ..., is in " and then a place.
+inline std::string unexplained_words(const std::string& share, const std::string& seconds,
+                                     const std::string& largest) {
+  return "long MPI calls that no pattern explains take " + share + " of the processes' time (" +
+         seconds + " s); the largest part, " + largest + ", is in ";
+}
 
 }  // namespace kojak::expert

@@ -11,6 +11,7 @@
 #include "expert/findings/cause_words.h"
 #include "expert/findings/failed_call_words.h"
 #include "expert/findings/last_call_words.h"
+#include "expert/findings/processor_words.h"
 #include "expert/findings/rules.h"
 #include "expert/findings/statement.h"
 #include "expert/findings/tasks.h"
@@ -229,7 +230,7 @@ std::string numbered(std::size_t number, const std::string& text, unsigned width
 
 void print_advice(std::ostream& out, const Report& report, const SummaryStyle& style) {
   if (report.call_paths().empty()) {
-    out << "\nThe trace has no events: nothing was recorded, or recording was off all the time.\n";
+    out << '\n' << kNoEvents << '\n';
     return;
   }
   out << '\n' << Paint(style.colours).bold("What to look at first") << '\n';
@@ -297,10 +298,11 @@ void print_instances(std::ostream& out, const Report& report, const SummaryStyle
     }
     if (i.without_processor >= kWaitWithoutProcessor * i.waiters.front().waiting.seconds() &&
         i.without_processor > 0) {
-      out << wrapped(report.thread_name(report.thread_at(i.waiters.front().ended_by.location)) +
-                         " had no processor for at least " + seconds(i.without_processor) +
-                         " s of the longest wait.",
-                     style.width, 14);
+      const std::size_t thread = report.thread_at(i.waiters.front().ended_by.location);
+      out << wrapped(
+          had_no_processor(report.thread_name(thread), seconds(i.without_processor), false) +
+              " s of the longest wait.",
+          style.width, 14);
     }
     if (!report.root_causes()) continue;
     const std::string chain = printable(chain_words(report, report.root_causes()->asked[n]));

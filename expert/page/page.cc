@@ -6,6 +6,7 @@
 
 #include "epilog/format/io/writer.h"
 #include "epilog/format/text/printable.h"
+#include "expert/findings/waits.h"
 #include "expert/output/json.h"
 #include "expert/page/assets.h"
 #include "expert/page/blob.h"
@@ -321,11 +322,11 @@ Status write_file(const std::string& path, const std::vector<std::string>& parts
 std::string unexplained_note(const Report& report, const Consumer& found, double whole) {
   char numbers[3][32];
   std::snprintf(numbers[0], sizeof numbers[0], "%.1f %%", 100 * found.seconds / whole);
-  std::snprintf(numbers[1], sizeof numbers[1], "%.3f s", found.seconds);
+  std::snprintf(numbers[1], sizeof numbers[1], "%.3f", found.seconds);
   std::snprintf(numbers[2], sizeof numbers[2], "%.0f %%", 100 * found.part);
-  return report.metrics[found.metric].title + ": long MPI calls that no pattern explains take " +
-         numbers[0] + " of the processes' time (" + numbers[1] + "); the largest part, " +
-         numbers[2] + ", is in " + report.call_path(found.call_node) + ".";
+  return report.metrics[found.metric].title + ": " +
+         expert::unexplained_words(numbers[0], numbers[1], numbers[2]) +
+         report.call_path(found.call_node) + ".";
 }
 
 // The common form of both pages. `difference` is null for a report.

@@ -101,7 +101,9 @@ def notifications(trace, severities):
     process, puts, reads, windows = trace.process_of, {}, {}, {}
     for definition in trace.definitions.get("WIN_IDENTITY", []):
         windows[definition["wid"]] = definition.get("flavour")
-    writes = []
+    if not any(e.kind == "MPI_VALUE" for e in trace.events):
+        return
+    writes, numbered = [], {}
     for e in trace.events:
         if e.kind == "MPI_RMA_PLACE":
             if e.kind_ & GET:
@@ -114,10 +116,9 @@ def notifications(trace, severities):
             writes.append({"origin": process[e.lid], "rmaid": e.rmaid, "call": e.call, "window": e.wid, "pos": e.pos,
                            "target": process[e.dlid], "first": first, "bytes": place.bytes if place else 0,
                            "swap": bool(place) and place.op == SWAP, "end": FOREVER})
-        elif e.kind == "MPI_PUT_1TE":
-            for w in writes:
-                if w["origin"] == process[e.slid] and w["rmaid"] == e.rmaid:
-                    w["end"] = e.time
+            numbered[process[e.lid], e.rmaid] = writes[-1]
+        elif e.kind == "MPI_PUT_1TE" and (process[e.slid], e.rmaid) in numbered:
+            numbered[process[e.slid], e.rmaid]["end"] = e.time
     first_place = min((e.pos for e in trace.events if e.kind == "MPI_RMA_PLACE"), default=FOREVER)
     writes = [w for w in writes if w["pos"] > first_place]
     for value in trace.events:

@@ -17,9 +17,6 @@ import sys
 FOLDERS = ("epilog", "merge", "earl", "expert", "tools")
 MOST_LINES = 120
 FEW_MEMBERS = {"expert/causes": 20}
-# Longer today. None may be added, and what is no longer longer must go.
-LONG = {"earl/python/states.cc": 1, "epilog/format/definitions.cc": 1, "expert/main.cc": 1, "merge/merge.cc": 1,
-        "tools/elg2otf2/event_writer_impl.h": 1}
 # Whatever stands in a namespace stands at its column.
 NOTHING = re.compile(r"\s*(#|(public|private|protected):|(inline )?namespace\b.*\{$|extern \"C\" \{$|\}$)")
 ROW_OF_MACRO = re.compile(r"[A-Z][A-Z_]*\(")
@@ -98,7 +95,7 @@ def look(lines, begin, end, found):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    wrong, functions, classes, long = [], 0, 0, dict(LONG)
+    wrong, functions, classes = [], 0, 0
     for source in sorted(s for folder in FOLDERS for s in (root / folder).rglob("*") if s.suffix in {".h", ".cc", ".py"}):
         name = source.relative_to(root)
         if source.suffix == ".py":
@@ -111,9 +108,7 @@ def main():
             look(lines, 0, len(lines), here)
         functions += len(here["functions"])
         for what, line, count in here["functions"]:
-            if count > MOST_LINES and long.get(name.as_posix(), 0) > 0:
-                long[name.as_posix()] -= 1
-            elif count > MOST_LINES:
+            if count > MOST_LINES:
                 wrong.append(f"{name}:{line}: {count} lines, more than {MOST_LINES}: {what[:80]}")
         most = next((m for room, m in FEW_MEMBERS.items() if name.as_posix().startswith(room + "/")), None)
         if most is None:
@@ -125,7 +120,6 @@ def main():
                 wrong.append(f"{name}:{line}: {what} has {count} members, more than {most}")
     if functions < 2000 or classes < 50:
         wrong.append(f"only {functions} functions and {classes} classes found under {root}: wrong folder?")
-    wrong += [f"{name}: has no long function: it need not stand in LONG" for name, left in long.items() if left > 0]
     for line in wrong:
         print(line)
     return 1 if wrong else 0

@@ -164,8 +164,41 @@ class EventWriter {
   void enter(Stream& stream, std::uint64_t tick, const R& record);
   template <class R>
   void leave(Stream& stream, std::uint64_t tick, const R& record);
+  // What OTF2 has an event of its own for, in event_records.cc. False: for this record it has none.
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiSendComplete& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiRecvRequest& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiRequestTested& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiCancelled& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiCollBegin& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiRequestComplete& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiWinLock& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiWinLockAll& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiWinUnlock& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiWinUnlockAll& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiWinFlush& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiPut1ts& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiGet1to& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiGet1ts& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiPut1te& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiGet1te& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const OmpFork& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const OmpJoin& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const OmpALock& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const OmpRLock& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiSend& r) {
+    return message(stream, tick, r);
+  }
+  bool as_otf2(Stream& stream, std::uint64_t tick, const MpiRecv& r) {
+    return message(stream, tick, r);
+  }
   template <class R>
-  void other(Stream& stream, std::uint64_t tick, const R& record);
+  bool as_otf2(Stream&, std::uint64_t, const R&) {
+    return false;
+  }
+  bool written(OTF2_ErrorCode code) {
+    archive_.check(code);
+    return true;
+  }
   // What stands before an exit, for readers of OTF2. False if nothing does.
   bool before(Stream& stream, std::uint64_t tick, const MpiCollExit& record);
   bool before(Stream& stream, std::uint64_t tick, const MpiWinExit& record);
