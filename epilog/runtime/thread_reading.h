@@ -17,10 +17,12 @@ struct ThreadReading {
 
 struct ThreadReadings {
   ThreadReading last;
-  bool there = false;    // the last one
-  bool written = false;  // it stands in the trace, or what is said of its time does
-  bool begun = false;    // more is to come (samples lie between)
-  Ticks note_due = 0;    // from then on one is written anyway
+  Ticks all_at = 0;           // when all of it was read, not the clock alone,
+  std::uint64_t all_ran = 0;  // and what the clock said
+  bool there = false;         // the last one
+  bool written = false;       // it stands in the trace, or what is said of its time does
+  bool begun = false;         // more is to come (samples lie between)
+  Ticks note_due = 0;         // from then on one is written anyway
   // The kernel's file, if it is kept.
   int file = -1;
   dev_t device = 0;

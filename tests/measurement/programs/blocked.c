@@ -3,7 +3,7 @@
  *   wait    waits for a file descriptor that nothing comes on
  *   files   writes a file named by KOJAK_FILE and waits until it is on the disk, again and again
  *   spin    computes
- *   share   computes, on one processor with rank 2, which computes all the time
+ *   share   computes, on one processor with rank 2, which computes all the time (and sleeps else)
  * Says what the kernel counted of it within late():
  *   late SECONDS ran SECONDS without SECONDS */
 #define _GNU_SOURCE
@@ -79,10 +79,11 @@ __attribute__((noinline)) static void late(const char* how) {
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "sleep";
+  const int share = strcmp(how, "share") == 0;
   int rank, go = 1;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (strcmp(how, "share") == 0) {
+  if (share) {
     cpu_set_t mine, one;
     sched_getaffinity(0, sizeof mine, &mine);
     int processor = 0;
@@ -103,7 +104,8 @@ int main(int argc, char** argv) {
     if (rank == 1) late(how);
     if (rank == 1) MPI_Send(&go, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     if (rank == 0) MPI_Recv(&go, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    if (rank == 2) compute(seconds(CLOCK_MONOTONIC) + LENGTH);
+    if (rank == 2 && share) compute(seconds(CLOCK_MONOTONIC) + LENGTH);
+    if (rank == 2 && !share) usleep((useconds_t)(LENGTH * 1e6));
   }
   if (rank == 1) printf("late %.6f ran %.6f without %.6f\n", sum[0], sum[1], sum[2]);
   MPI_Finalize();
