@@ -134,6 +134,8 @@ struct Sink {
   // So many calls of that call path and location are part of such an instance, and make no other
   // events; before on_polled().
   void on_polls(const OpenCall& /*at*/, std::uint64_t /*calls*/) {}
+  // MPI_Iprobe or MPI_Improbe has found a message.
+  void on_found(const OpenCall&, const FoundMessage&) {}
   // The call has made the communicator.
   void on_comm_created(const OpenCall&, CommId) {}
 

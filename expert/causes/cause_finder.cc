@@ -208,6 +208,15 @@ Ticks CauseFinder::late_by_time(WaitId wait) const {
   return known != late_enders_.end() && known->wait == wait ? Ticks{known->time} : waits_[wait].end;
 }
 
+void CauseFinder::on_moved(CallPathIndex path, LocationIndex location, MetricIndex from,
+                           std::optional<MetricIndex> to) {
+  if (!to) return;
+  for (WaitPlace& place : places_) {
+    if (place.metric != from || place.call_path != path || place.location != location) continue;
+    place.idle = true;
+  }
+}
+
 RootCauses CauseFinder::finish(const WaitResults& waits) {
   std::vector<Asked> asked;
   for (const auto* instances : {&waits.worst, &waits.of_places}) {

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -77,6 +78,9 @@ class CauseFinder {
     if (!full_) left_team_[location] = ticks(time);
   }
   void on_wait(const Wait& wait);
+  // Of a dispatcher's: after all waits.
+  void on_moved(CallPathIndex path, LocationIndex location, MetricIndex from,
+                std::optional<MetricIndex> to);
   // Before the waits that nobody has ended: up to then all still waited.
   void on_last_waits(Seconds common) { common_ = common; }
   void on_arrival(const earl::Call& call, const EndedBy& by) {
@@ -141,6 +145,8 @@ class CauseFinder {
     MetricIndex metric;
     std::uint32_t object_id;
     Operation::Object object;
+    // That nobody is to blame for, and that pass on what they receive: those of a dispatcher.
+    bool idle = false;
     bool operator==(const WaitPlace&) const = default;
   };
   enum class Known : std::uint8_t {

@@ -140,7 +140,7 @@ void CauseSolver::order_items() {
   // At equal times waits first, then groups, each in the order in which they were told.
   all_ = unexplained_ = c_.not_listed_;
   for (std::size_t w = 0; w < waits_.size(); ++w) {
-    all_ += waits_[w].length;
+    all_ += own(waits_[w]);
     rest_after(kPiecesOfWait);
     if (waits_[w].known == Known::kOfGroup) continue;
     items_.push_back({static_cast<std::uint32_t>(w), false, waits_[w].end});
@@ -166,7 +166,9 @@ void CauseSolver::compare_single(WaitId number) {
     Ticks since = c_.moments_.of_pair(location, wait.by);
     const Ticks late = c_.by_time(number);
     since = bounded(location, bounded(wait.by, since, late), wait.begin);
+    idle_ = is_idle(wait);
     compare_pair({wait.begin, location}, {late, wait.by}, since);
+    idle_ = false;
   }
   c_.moments_.waited(location, wait.by, wait.end);
 }
@@ -236,7 +238,8 @@ void CauseSolver::compare_group(std::uint32_t index) {
     const double weight = weights_[j] = weight_of(j);
     double waited = waiters.at(place), came = enters.at(place);
     if (waited >= 1 || weight > 0) {
-      doings_.look_at(timelines_[late], c_.stretches_, since, arrivals[j].time);
+      doings_.look_at(timelines_[late], c_.stretches_, since, arrivals[j].time,
+                      idle_from(arrivals.front().time));
       rest_after(doings_.pieces() + 2 * kPiecesOfWait);
     }
     if (waited >= 1) {
@@ -277,7 +280,7 @@ void CauseSolver::compare_group(std::uint32_t index) {
 void CauseSolver::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late,
                                Ticks since) {
   since = std::min({since, waiter.time, late.time});
-  late_.look_at(timelines_[late.location], c_.stretches_, since, late.time);
+  late_.look_at(timelines_[late.location], c_.stretches_, since, late.time, idle_from(waiter.time));
   waiter_.look_at(timelines_[waiter.location], c_.stretches_, since, waiter.time);
   rest_after(late_.pieces() + waiter_.pieces() + 2 * kPiecesOfWait);
   pair_.set(waiter_, c_.stretches_);
@@ -349,6 +352,7 @@ CauseSolver::Delay CauseSolver::delay_of(const Culprit& culprit, const Doings& d
 // Of intervals that overlap the same time counts once, however many waited in them: as much as
 // there must be at least, so that there is enough in each of them.
 void CauseSolver::note_longer(CostOf& cost, Ticks from, Ticks to, Ticks longer, bool compared) {
+  if (idle_) return;
   constexpr std::size_t kKept = 16;
   cost.compared = cost.compared || compared;
   std::vector<Counted>& counted = cost.counted;
@@ -381,7 +385,7 @@ void CauseSolver::pass_back() {
     const WaitId w = item.index();
     const Received received = take(w);
     const WaitRecord& wait = waits_[w];
-    const Waiting waiting{wait.length, received.amount};
+    const Waiting waiting{own(wait), received.amount};
     if (wait.known == Known::kNothing) {
       leave_unexplained(w, waiting.own + waiting.passed);
       note_indirect(w, 0);
@@ -397,8 +401,17 @@ void CauseSolver::pass_back() {
     }
     if (chains_.wants(w)) follow(w, delay, shares);
     const Ticks waited = charge(delay, shares, wait.place, waiting, w, received.link_of(w));
-    note_indirect(w, static_cast<Ticks>(share_of(wait.length, waited, delay.whole)));
+    if (is_idle(wait) && received.amount != 0) {
+      passed_by_idle_[w] = static_cast<Ticks>(std::min(received.amount, Amount{wait.length}));
+      for (const Share& share : shares) {
+        if (share.to_wait()) continue;
+        passed_on_.push_back({share.target(), share.weight(), delay.from, delay.to});
+      }
+    }
+    note_indirect(w, static_cast<Ticks>(share_of(own(wait), waited, delay.whole)));
   }
+  std::reverse(passed_on_.begin(), passed_on_.end());
+  for (const PassedOn& p : passed_on_) note_longer(costs_[p.cost], p.from, p.to, p.longer, true);
 }
 
 CauseSolver::Received& CauseSolver::received_of(WaitId wait) {
@@ -557,6 +570,7 @@ void CauseSolver::pass_group(std::uint32_t index) {
 
 void CauseSolver::note_indirect(WaitId wait, Ticks indirect) {
   const WaitRecord& w = waits_[wait];
+  if (is_idle(w)) return;
   indirect = std::clamp(indirect, Ticks{0}, w.length);
   OfPlace& of = of_place_[w.place];
   if (of.waits == kNone) {

@@ -202,6 +202,15 @@ class CauseSolver {
   Ticks charge(const Delay& delay, Shares shares, std::uint32_t what, Waiting waiting, WaitId wait,
                const CauseChains::Link& via);
   void add_object(CostOf& cost, std::uint32_t what, Amount amount) const;
+  // What it waited on its own account.
+  Ticks own(const WaitRecord& wait) const { return is_idle(wait) ? 0 : wait.length; }
+  // What a dispatcher was idle before anybody waited has made nobody late.
+  auto idle_from(Ticks waits) const {
+    return [this, waits](WaitId wait, Ticks begin) {
+      return is_idle(waits_[wait]) ? std::max(begin, waits) : begin;
+    };
+  }
+  bool is_idle(const WaitRecord& wait) const { return c_.places_[wait.place].idle; }
   LocationIndex location_of(const WaitRecord& wait) const {
     return c_.places_[wait.place].location;
   }
@@ -297,6 +306,15 @@ class CauseSolver {
   std::vector<Amount> unexplained_at_;
   std::vector<std::vector<Waits>> waits_at_;
   Amount all_ = 0, unexplained_ = 0;
+  // What took longer while a dispatcher was idle, where others waited for that: known on the way
+  // back only.
+  struct PassedOn {
+    std::uint32_t cost;
+    Ticks longer, from, to;
+  };
+  std::vector<PassedOn> passed_on_;
+  std::unordered_map<WaitId, Ticks> passed_by_idle_;  // no more than their lengths
+  bool idle_ = false;                                 // such a wait is compared
   // Kept for their memory only.
   std::vector<Share> direct_shares_;
   Doings doings_, late_, waiter_;
