@@ -164,6 +164,7 @@ struct ProcessorTimes {
 struct Attributes {
   RequestId request = absent<RequestId>();
   Bytes64 sent{}, recvd{};
+  bool from_any = false;  // a receive took the message of any source
   // A count of bytes, from the attribute where 32 bits did not hold it.
   static Bytes64 bytes(Bytes64 b, Bytes64) { return b; }
   static Bytes64 bytes(Bytes b, Bytes64 attribute) {

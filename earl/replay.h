@@ -142,6 +142,8 @@ struct Sink {
   // The call has completed that operation, which has read another value than the polls before it,
   // or has swapped it.
   void on_value(const OpenCall&, const MpiValue&) {}
+  // MPI_Iprobe or MPI_Improbe has found a message.
+  void on_found(const OpenCall&, const FoundMessage&) {}
   // The call has made the communicator.
   void on_comm_created(const OpenCall&, CommId) {}
 

@@ -162,8 +162,12 @@ bool Trace::other_record(const RawRecord& record, Attributes& attributes, std::u
       return true;
     }
   } else if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi1)) {
-    AttrUi1 attribute;  // anyness and the like: nothing that EARL needs
-    if (decode(record, dialect, attribute) == nullptr) return false;
+    AttrUi1 attribute;
+    if (decode(record, dialect, attribute) == nullptr) {
+      if (attribute.kind != kAttrAnyness) return false;  // nothing that EARL needs
+      attributes.from_any = raw(attribute.value) != 0;
+      return true;
+    }
   } else if (record.type != static_cast<std::uint8_t>(RecordType::kAttrUi4)) {
     findings_.add(Finding::kUnknownRecord, pos);
     return false;

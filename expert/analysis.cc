@@ -26,6 +26,7 @@
 #include "expert/sums/hardware_counters.h"
 #include "expert/sums/processors.h"
 #include "expert/sums/samples.h"
+#include "expert/sums/tell_polling.h"
 #include "expert/sums/time_profile.h"
 #include "expert/sums/unexplained.h"
 #include "expert/sums/waiting_counters.h"
@@ -36,8 +37,8 @@ namespace {
 // Who listens to what the trace tells and to the waits that are found (waits/stream.h). A new
 // consumer is its file and its word here.
 using Listeners =
-    Consumers<SeverityStore*, TimeProfile, Unexplained, LastCallFinder, Unbegun, Samples,
-              Processors, FailedCallCounter, std::optional<HardwareCounters>,
+    Consumers<SeverityStore*, TimeProfile, Unexplained, PollingTime, Dispatchers, LastCallFinder,
+              Unbegun, Samples, Processors, FailedCallCounter, std::optional<HardwareCounters>,
               std::optional<Instances>, std::optional<CauseFinder>, std::optional<StretchCounters>,
               std::optional<StretchTimes>, SendModes*, html::TimelineReader*, WaitList*>;
 
@@ -88,6 +89,8 @@ class Analysis : public earl::Sink {
   KOJAK_INLINED void on_call(const Call& call, Counts counters) {
     KOJAK_TELL_EACH(to_, each_always, on_call, call);
     finders_.on_every_call(call);
+    if (call.joined) [[unlikely]]
+      tell_polling(to_, out_);
     if (follows_) [[unlikely]]
       follow_exit(call, counters);
     if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
@@ -145,6 +148,7 @@ class Analysis : public earl::Sink {
   KOJAK_TWO(on_comm_created)
   KOJAK_TWO(on_counted)
   KOJAK_TWO(on_epoch_call)
+  KOJAK_TWO(on_found)
   KOJAK_TWO(on_omp_fork)
   KOJAK_TWO(on_open_call)
   KOJAK_TWO(on_partitioned)
@@ -198,6 +202,7 @@ class Analysis : public earl::Sink {
       std::size_t n = 0;
       for (const LastWait& last_wait : last_waits_.waits) out_.wait(wait_of(last_wait, ++n));
     }
+    finish_polling(to_, out_, severities_);
     of<Unexplained>().finish([&](CallPathIndex path, LocationIndex location, TimeSum time) {
       severities_.add(metric_index<NotExplained>(), path, location, time);
     });

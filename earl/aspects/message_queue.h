@@ -121,6 +121,13 @@ class MessageQueue {
     std::uint64_t send, recv;
   };
   void log_departures(std::vector<Departure>* log) { departures_ = log; }
+  // Whether that request is open and was posted for any source.
+  bool from_any(ProcessId process, RequestId id) const {
+    const Wildcards& pending = wildcards_[raw(process)];
+    if (pending.source + pending.both == 0) return false;
+    const std::uint32_t ri = find_request(process, id);
+    return ri != kNone && !requests_[ri].send && is_absent(requests_[ri].source);
+  }
   // Open requests of a process: of a send, of a receive; the event that posted it.
   bool is_send(ProcessId process, RequestId id) const {
     const std::uint32_t ri = find_request(process, id);

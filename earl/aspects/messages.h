@@ -66,6 +66,12 @@ struct MessageCall {
   std::span<const Message* const> sent;
 };
 
+// A message that a call has found and not received.
+struct FoundMessage {
+  ProcessId source;
+  Seconds time;
+};
+
 // For the immediate hooks: at the SEND and RECV records themselves.
 struct SendEvent {
   const OpenCall* call;  // the region instance it lies in
@@ -87,6 +93,7 @@ struct RecvEvent {
   Bytes64 bytes;  // 0 if !has_bytes: a classic trace; the pair's Message has the sender's count
   bool has_bytes;
   RequestId request;
+  bool from_any = false;  // it was posted for any source, as far as that is known
 };
 
 }  // namespace kojak::earl

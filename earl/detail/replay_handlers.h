@@ -177,6 +177,8 @@ class ReplayHandlers {
     const ProcessId source = core_.process_of(r.slid);
     if (is_absent(source)) return trace_.findings().add(Finding::kUnknownPeer, pos, r.lid);
     Frame& f = frame(i, pos);
+    if (f.role() == MpiRole::kIprobe)
+      sink_.on_found(static_cast<const OpenCall&>(f), FoundMessage{source, r.time});
     if (f.role() == MpiRole::kIprobe && !f.polled) return;  // it has not waited
     found_probed(i, f, r.slid, r.cid, r.tag);
     found_message(i, pos, source, r.cid, r.tag, false);

@@ -153,7 +153,8 @@ void ReplayHandlers<S>::handle(const MpiRecv& r, const Attributes& a, std::uint6
                         r.tag,
                         has_bytes ? Attributes::bytes(r.recvd, a.recvd) : Bytes64{},
                         has_bytes,
-                        a.request};
+                        a.request,
+                        a.from_any || core_.messages.from_any(process(i), a.request)};
   sink_.on_receive(event);
   if (trace_.main_index(source) == kAbsent) [[unlikely]] {  // its trace is missing
     core_.messages.forget(process(i), a.request);
@@ -392,6 +393,8 @@ void ReplayHandlers<S>::handle(const MpiRecvRequest& r, const Attributes&, std::
   }
   Frame& f = frame(i, pos);
   core_.messages.post(f, pos, r.reqid, source, r.cid, r.tag);
+  if (f.role() == MpiRole::kImprobe && !is_absent(source))
+    sink_.on_found(static_cast<const OpenCall&>(f), FoundMessage{source, r.time});
   const bool found = f.role() == MpiRole::kMprobe || (f.role() == MpiRole::kImprobe && f.polled);
   if (found && !is_absent(source) && !is_absent(r.tag)) {
     found_probed(i, f, r.slid, r.cid, r.tag);

@@ -32,12 +32,14 @@ KOJAK_INLINED inline void record_send(Recording& call, Comm& comm, std::uint32_t
                            static_cast<CommId>(comm.id), static_cast<Tag>(tag), sent});
 }
 
+// `any`: the call itself receives from any source.
 KOJAK_INLINED inline void record_receive(Recording& call, Comm& comm, std::uint32_t peer,
                                          std::uint32_t tag, std::uint64_t bytes,
-                                         std::uint32_t request) {
+                                         std::uint32_t request, bool any) {
   if (!call.use(comm)) return;
   call.begin();
   if (request != kNoRequest) call.event(AttrUi4{kAttrRequest, Count{request}});
+  if (any) call.event(AttrUi1{kAttrAnyness, Byte{1}});
   const Bytes received = bytes_field(call, raw(kAttrBytesReceived), bytes);
   call.event(MpiRecv{call.r.lid, call.exit, static_cast<PeerId>(peer), static_cast<CommId>(comm.id),
                      static_cast<Tag>(tag), received});
@@ -51,24 +53,25 @@ inline std::uint32_t source_of(const Comm* comm, const MPI_Status& status) {
 template <class C>
 KOJAK_INLINED inline void received_from(C& call, Comm& comm, std::uint32_t peer, std::uint32_t tag,
                                         const MPI_Status* status, std::uint32_t request,
-                                        PostedReceive* posted) {
+                                        PostedReceive* posted, bool any = false) {
   count_received(comm, peer, tag, posted);
   if constexpr (C::kOn) {
     MPI_Count bytes = 0;
     if (status != nullptr && mpi::Get_elements_x(status, MPI_BYTE, &bytes) != MPI_SUCCESS)
       bytes = 0;
     record_receive(call, comm, peer, tag, bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes),
-                   request);
+                   request, any);
   }
 }
 // What the status says of it. Nothing if it was from nobody.
 template <class C>
 KOJAK_INLINED inline void received(C& call, Comm* comm, const MPI_Status& status,
-                                   std::uint32_t request, PostedReceive* posted = nullptr) {
+                                   std::uint32_t request, PostedReceive* posted = nullptr,
+                                   bool any = false) {
   const std::uint32_t peer = source_of(comm, status);
   if (peer == kAbsent) return;
   received_from(call, *comm, peer, static_cast<std::uint32_t>(status.MPI_TAG), &status, request,
-                posted);
+                posted, any);
 }
 
 // A receive that failed has taken its message: that was longer than the buffer.
@@ -170,7 +173,8 @@ struct Hook<args::Recv> : OwnStatus {
   template <class A, class C>
   void after(const A& a, int result, C& call) {
     if (result == MPI_SUCCESS && a.source != MPI_PROC_NULL) {
-      received(call, cached_comm(the_recorder, a.comm), *a.status, kNoRequest);
+      received(call, cached_comm(the_recorder, a.comm), *a.status, kNoRequest, nullptr,
+               a.source == MPI_ANY_SOURCE);
     } else if (result != MPI_SUCCESS) [[unlikely]] {
       call.apart([&](C& c) { on_own_stack([&] { truncated(c, result, a); }); });
     }

@@ -187,6 +187,15 @@ void CauseFinder::add_dependency(DependentCall call, const Dependency& on) {
   grow(sizeof(Dependency));
 }
 
+void CauseFinder::on_moved(CallPathIndex path, LocationIndex location, MetricIndex from,
+                           std::optional<MetricIndex> to) {
+  if (!to) return;
+  for (CauseLog::WaitPlace& place : log_.places) {
+    if (place.metric != from || place.call_path != path || place.location != location) continue;
+    place.idle = true;
+  }
+}
+
 RootCauses CauseFinder::finish(const WaitResults& waits) {
   std::vector<CauseLog::Asked> asked;
   for (const auto* instances : {&waits.worst, &waits.of_places}) {

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -72,6 +73,9 @@ class CauseFinder {
     if (!log_.full) log_.left_team[location] = ticks(time);
   }
   void on_wait(const Wait& wait);
+  // Of a dispatcher's: after all waits.
+  void on_moved(CallPathIndex path, LocationIndex location, MetricIndex from,
+                std::optional<MetricIndex> to);
   // Before the waits that nobody has ended: up to then all still waited.
   void on_last_waits(Seconds common) { common_ = common; }
   void on_arrival(const earl::Call& call, const EndedBy& by) {

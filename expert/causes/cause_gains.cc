@@ -102,8 +102,22 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after
   const PairDelay* pair = delays_.pairs.begin();
   const PairWithin* exception = delays_.pairs_within.begin();
   const Share* share = delays_.shares.begin();
+  std::vector<Share> part;
+  // Of what a dispatcher is idle that part counts for which others waited.
+  const auto tell_idle = [&](const Delay& delay, Shares shares, const DelayOf& of) {
+    const Ticks passed = ledger_.passed_by_idle(of.item.index());
+    if (passed == 0) return;
+    part.clear();
+    for (const Share& s : shares) {
+      const Amount weight = share_of(s.weight(), passed, waits_[of.item.index()].length);
+      part.push_back({s.target(), s.to_wait(), static_cast<Ticks>(weight)});
+    }
+    f(delay, Shares(part), of);
+  };
   const auto next_pair = [&](LocationIndex culprit, Ticks to, const DelayOf& of) {
-    if (culprits[culprit]) {
+    if (culprits[culprit] && !of.item.group() && log_.is_idle(waits_[of.item.index()])) {
+      tell_idle({pair->from, to, pair->whole, culprit, pair->shares}, {share, pair->shares}, of);
+    } else if (culprits[culprit]) {
       f(Delay{pair->from, to, pair->whole, culprit, pair->shares}, {share, pair->shares}, of);
     }
     share += pair++->shares;

@@ -87,7 +87,7 @@ void CauseSolver::GainsOfGroups::note(const CauseSolver& solver, std::size_t thi
   }
   const WaitRecord& wait = solver.waits_[of.item.index()];
   const LocationIndex victim = solver.location_of(wait);
-  const Amount amount = share_of(wait.length, weight, delay.whole);
+  const Amount amount = share_of(solver.log_.own(wait), weight, delay.whole);
   t.waits[victim] += amount;
   if (!t.part) t.pairs[std::uint64_t{delay.culprit} << 32 | victim] += amount;
 }

@@ -90,7 +90,7 @@ void CauseSolver::place_anew() {
 void CauseSolver::order_moments() {
   // At equal times waits first, then groups, each in the order in which they were told.
   for (std::size_t w = 0; w < waits_.size(); ++w) {
-    ledger_.add_wait(waits_[w].length);
+    ledger_.add_wait(log_.own(waits_[w]));
     log_.rest_after(kPiecesOfWait);
     if (waits_[w].known == Known::kOfGroup) continue;
     delays_.moments.push_back({static_cast<std::uint32_t>(w), false, waits_[w].end});

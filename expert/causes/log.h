@@ -42,6 +42,8 @@ struct CauseLog {
     MetricIndex metric;
     std::uint32_t object_id;
     Operation::Object object;
+    // That nobody is to blame for, and that pass on what they receive: those of a dispatcher.
+    bool idle = false;
     bool operator==(const WaitPlace&) const = default;
   };
   enum class Known : std::uint8_t {
@@ -119,6 +121,15 @@ struct CauseLog {
     memory.rest();
   }
   const WaitPlace& place_of(WaitId wait) const { return places[waits[wait].place]; }
+  bool is_idle(const WaitRecord& wait) const { return places[wait.place].idle; }
+  // What it waited on its own account.
+  Ticks own(const WaitRecord& wait) const { return is_idle(wait) ? 0 : wait.length; }
+  // What a dispatcher was idle before anybody waited has made nobody late.
+  auto idle_from(Ticks waits_from) const {
+    return [this, waits_from](WaitId wait, Ticks begin) {
+      return is_idle(waits[wait]) ? std::max(begin, waits_from) : begin;
+    };
+  }
 
   LogMemory& memory;
   Seconds start;      // the first time that was told

@@ -32,6 +32,7 @@
 #include "expert/patterns/mpi/nxn_wait.h"
 #include "expert/patterns/mpi/reduce_wait.h"
 #include "expert/patterns/openmp/openmp.h"
+#include "expert/patterns/polling.h"
 #include "expert/patterns/rma/early_transfer.h"
 #include "expert/patterns/rma/early_wait.h"
 #include "expert/patterns/rma/fence_completion.h"
@@ -162,6 +163,8 @@ using Catalogue = PatternList<
       OmpBetweenRegions,
       OmpIdleThreads,
     NotExplained,
+    Polling,
+      IdleDispatcher,
     Visits,
     AllBytes,
       BytesP2p,

@@ -1,7 +1,10 @@
 #include "expert/sums/instances.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
+
+#include "expert/patterns/catalogue.h"
 
 namespace kojak::expert {
 namespace {
@@ -17,6 +20,11 @@ bool worse(const Instance& a, const Instance& b) {
 bool longer(const Waiter& a, const Waiter& b) {
   if (a.waiting != b.waiting) return a.waiting > b.waiting;
   return std::tuple(a.enter, a.location) < std::tuple(b.enter, b.location);
+}
+
+// Whether some of its waits may turn out to be those of a dispatcher.
+constexpr bool may_be_moved(MetricIndex metric) {
+  return metric == metric_index<LateSender>() || metric == metric_index<LateSenderWrongOrder>();
 }
 
 void list_longest(Instance& instance) {
@@ -60,6 +68,7 @@ void Instances::append(Instance& instance, const Wait& wait) {
 }
 
 void Instances::on_wait(const Wait& wait) {
+  if (kAllMetrics[wait.metric].kind != Metric::Kind::kPattern) return;
   if (wait.ended_by.known()) count_partner(wait);
   if (limit_ == 0) return;
   if (wait.metric >= metrics_.size()) metrics_.resize(wait.metric + 1);
@@ -111,12 +120,40 @@ void Instances::close(OfMetric& of, Instance& instance) {
 
 void Instances::count_partner(const Wait& wait) {
   const Key key{WaitResults::place(wait.metric, wait.call_path), wait.ended_by.location,
-                wait.ended_by.call_path, wait.ended_by.at_exit};
+                wait.ended_by.call_path, wait.ended_by.at_exit,
+                may_be_moved(wait.metric) ? wait.location : kNoLocation};
   if (last_partner_ == nullptr || key != last_key_) {
     last_key_ = key;
     last_partner_ = &partners_[key];
   }
   last_partner_->add(wait.waiting.value);
+}
+
+// Those that took places of others do not give them back, but for the worst of each place.
+void Instances::leave_out_moved(WaitResults& results) const {
+  std::erase_if(results.of_places, [&](const Instance& i) { return moved(i); });
+  std::set<MetricIndex> fewer;
+  std::erase_if(results.worst, [&](const Instance& i) {
+    if (!moved(i)) return false;
+    fewer.insert(i.metric);
+    return true;
+  });
+  std::vector<Instance> worst;
+  for (const MetricIndex metric : fewer) {
+    const auto of_metric = [&](const Instance& i) { return i.metric == metric; };
+    worst.clear();
+    std::copy_if(results.worst.begin(), results.worst.end(), std::back_inserter(worst), of_metric);
+    std::erase_if(results.worst, of_metric);
+    for (const Instance& i : results.of_places) {
+      const auto same = [&](const Instance& w) { return w.operation == i.operation; };
+      if (of_metric(i) && std::none_of(worst.begin(), worst.end(), same)) worst.push_back(i);
+    }
+    std::sort(worst.begin(), worst.end(), worse);
+    if (worst.size() > limit_) worst.resize(limit_);
+    std::move(worst.begin(), worst.end(), std::back_inserter(results.worst));
+  }
+  std::stable_sort(results.worst.begin(), results.worst.end(),
+                   [](const Instance& a, const Instance& b) { return a.metric < b.metric; });
 }
 
 WaitResults Instances::finish() {
@@ -128,12 +165,24 @@ WaitResults Instances::finish() {
     std::move(of.worst.begin(), of.worst.end(), std::back_inserter(results.worst));
   }
   for (auto& [place, instance] : of_places_) results.of_places.push_back(std::move(instance));
+  if (!moved_.empty()) leave_out_moved(results);
   std::sort(results.of_places.begin(), results.of_places.end(), worse);
   if (results.of_places.size() > kPlaces) results.of_places.resize(kPlaces);
   std::stable_sort(results.of_places.begin(), results.of_places.end(),
                    [](const Instance& a, const Instance& b) { return a.metric < b.metric; });
   for (const auto& [key, waited] : partners_) {
-    results.partners[key.place].push_back({key.location, key.call_path, key.at_exit, waited});
+    const auto metric = static_cast<MetricIndex>(key.place >> 32);
+    const auto path = static_cast<CallPathIndex>(key.place);
+    if (!moved_.empty() && moved_.contains({metric, path, key.waiter})) continue;
+    std::vector<Partner>& partners = results.partners[key.place];
+    const auto same = std::find_if(partners.begin(), partners.end(), [&](const Partner& p) {
+      return p.location == key.location && p.call_path == key.call_path && p.at_exit == key.at_exit;
+    });
+    if (may_be_moved(metric) && same != partners.end()) {
+      same->waited += waited;
+    } else {
+      partners.push_back({key.location, key.call_path, key.at_exit, waited});
+    }
   }
   for (auto& [place, partners] : results.partners) {
     std::sort(partners.begin(), partners.end(), [](const Partner& a, const Partner& b) {

@@ -6,12 +6,15 @@
 // trace. Waits of a scattered operation (a turn at a lock) are put together as long as fewer than
 // kOpenOfLocation for each location of its metric's operations came after it (at least kLeastOpen,
 // at most kMostOpen); then it counts with what it has. No allocation for a wait that is not among
-// the worst, once the lists have their size.
+// the worst, once the lists have their size. What is no pattern's has no instances.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -74,6 +77,10 @@ class Instances {
         most_open_(std::clamp(kOpenOfLocation * locations, kLeastOpen, kMostOpen)) {}
 
   void on_wait(const Wait& wait);
+  void on_moved(CallPathIndex path, LocationIndex location, MetricIndex from,
+                std::optional<MetricIndex> /*to*/) {
+    moved_.insert({from, path, location});
+  }
   void on_window_collective(const earl::WindowInstance& instance) {
     if (instance.complete && instance.role == MpiRole::kWinCreate) {
       windows_.emplace(raw(instance.window), raw(instance.members.front().call.cnode));
@@ -98,6 +105,7 @@ class Instances {
     LocationIndex location;
     CallPathIndex call_path;
     bool at_exit;
+    LocationIndex waiter;  // of waits that may be moved
     bool operator==(const Key&) const = default;
   };
   struct Hash {
@@ -112,6 +120,11 @@ class Instances {
   Instance& scattered(OfMetric& of, std::uint64_t number);
   void close(OfMetric& of, Instance& instance);
   void count_partner(const Wait& wait);
+  bool moved(const Instance& instance) const {
+    const Waiter& longest = instance.waiters.front();
+    return moved_.contains({instance.metric, longest.call_path, longest.location});
+  }
+  void leave_out_moved(WaitResults& results) const;
 
   std::size_t limit_, most_open_;
   std::vector<OfMetric> metrics_;
@@ -119,6 +132,8 @@ class Instances {
   std::unordered_map<Key, TimeSum, Hash> partners_;
   Key last_key_{};
   TimeSum* last_partner_ = nullptr;
+  // Whose waits do not count: metric, call path, location.
+  std::set<std::tuple<MetricIndex, CallPathIndex, LocationIndex>> moved_;
   std::unordered_map<std::uint32_t, CallPathIndex> windows_, communicators_;  // see WaitResults
 };
 

@@ -14,7 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "earl/aspects/call_tree.h"
@@ -112,6 +114,12 @@ class SeverityStore {
   }
   void on_sum(MetricIndex metric, CallPathIndex call_path, LocationIndex location, TimeSum time) {
     add(metric, call_path, location, time);
+  }
+  void on_moved(CallPathIndex call_path, LocationIndex location, MetricIndex from,
+                std::optional<MetricIndex> to) {
+    if (whole_row(from, call_path).empty()) return;
+    const TimeSum time(std::exchange(metrics_[from].whole.row(call_path)[location], 0));
+    if (to) add(*to, call_path, location, time);
   }
   template <class Time>
   void on_time(MetricIndex metric, CallPathIndex call_path, LocationIndex location, Time time) {

@@ -1,5 +1,5 @@
 """The whole analysis of one trace: metric -> {(call path, location): severity}."""
-from independent import active, base, begun, collectives, messages, omp, partitioned, passive, polls, shmem, \
+from independent import active, base, begun, collectives, dispatchers, messages, omp, partitioned, passive, polls, shmem, \
     unexplained
 from independent import epochs as epoch_module
 
@@ -31,6 +31,8 @@ def analyse(trace):
     target.pairs(severities)
     omp.openmp_patterns(trace, severities)
     shmem.patterns(trace, severities)
+    polls.polling(trace, severities)
+    dispatchers.idle(trace, severities)
     omp.counters(trace, severities)
     omp.waiting_counters(severities)
     unexplained.not_explained(trace, severities)

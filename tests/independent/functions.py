@@ -49,9 +49,9 @@ PATTERNS = {
     "shmem_lock_contention", "shmem_rma_wait_for_progress", "shmem_quiet_wait_for_progress",
     "shmem_lock_wait_for_progress", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
     "omp_lock_api_wait", "omp_lock_critical_wait", "omp_taskwait_wait",
-    "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained"}
+    "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained", "mpi_polling", "mpi_polling_idle"}
 # Parts of other patterns, and counts: they claim no time of their own.
-PARTS = {"mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained",
+PARTS = {"mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained", "mpi_polling", "mpi_polling_idle",
          "mpi_latesender_wo", "mpi_latereceiver_wo", "mpi_earlyreduce", "mpi_rma_latepost_first",
          "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair", "mpi_rma_indirectwait"}
 # Time of a call itself, or of others than the one that waits.

@@ -1,11 +1,15 @@
 """Series of polls: which calls are, or end, one that waits, since when they asked for what they found, how many calls
 they stand for."""
+from independent.intervals import length
+
 WAITS, GOES_ON, ALONE = 1, 1, 4  # judged, and flags, of MPI_POLLED
 REQUEST, MESSAGE, READ, SWAPS = 1, 2, 4, 5  # kinds of MPI_POLL
 PUT, GET = 1, 2  # kinds of MPI_RMA_PLACE
 SWAP = 15  # op of MPI_RMA_PLACE
 SHARED = 4  # flavour of a window
 FOREVER = float("inf")
+FOUND = 1  # an end of MPI_POLLED
+LONG = 1e-3  # series that go on in one another count from then on, where nothing was found
 
 
 def read(trace):
@@ -23,6 +27,7 @@ def read(trace):
         call.joined = [(_path_of(trace, call, m), m) for m in members]
         call.alone = bool(polled.flags & ALONE)
         call.goes_on = bool(polled.flags & GOES_ON)
+        call.found = not call.alone or polled.end == FOUND
         call.polled = polled.judged == WAITS
         if call.polled:
             call.since = max(call.enter, _since(call, polled))
@@ -208,6 +213,34 @@ def _who_changed(trace, windows, writes, value, read, last, series):
     main = [lid for lid, pid in trace.process_of.items() if pid == target and not trace.thread_of[lid]]
     inside = any(c.location in main and c.begin.pos < value.pos < c.exit_pos for c in trace.calls)
     return series.exit if inside else None
+
+
+def polling(trace, severities):
+    """Adds mpi_polling: what no pattern claims of series that wait."""
+    left = {}
+
+    def count(stretch):
+        reads = any(member.kind_ == READ for call in stretch for _, member in call.joined)
+        if any(call.found for call in stretch) or (not reads and stretch[-1].exit - stretch[0].enter >= LONG):
+            for call in stretch:
+                if call.polled:
+                    key = call.path, call.location
+                    rest = length(call.exclusive()) - severities.claimed.get(call, 0)
+                    left[key] = left.get(key, 0) + max(0, rest)
+
+    stretches = {}
+    for call in sorted((c for c in trace.calls if c.joined), key=lambda c: c.begin.pos):
+        stretch = stretches.setdefault(call.location, [])
+        if stretch and not call.goes_on:
+            count(stretch)
+            stretch.clear()
+        stretch.append(call)
+    for stretch in stretches.values():
+        count(stretch)
+    for (path, location), value in left.items():
+        value -= severities.claimed_late.get((path, location), 0)
+        if value > 0:
+            severities.add_at("mpi_polling", path, location, value)
 
 
 def leaf_of_series(call, begun):

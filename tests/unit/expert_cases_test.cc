@@ -147,7 +147,8 @@ std::vector<std::string> faults_of(const std::vector<Wait>& waits, const Report&
 // A wait that is neither a part of another nor time in which nobody is waited for.
 bool has_causes(MetricIndex metric) {
   const Metric& m = all_metrics()[metric];
-  if (m.nobody_awaited) return false;
+  if (m.name == Polling::kMetric.name) return true;
+  if (m.nobody_awaited || m.name == IdleDispatcher::kMetric.name) return false;
   const auto parent = std::find_if(all_metrics().begin(), all_metrics().end(),
                                    [&](const Metric& p) { return p.name == m.parent; });
   return parent->kind != Metric::Kind::kPattern;

@@ -107,6 +107,8 @@ time
  omp_between_regions
  omp_idle_threads
 mpi_unexplained
+mpi_polling
+ mpi_polling_idle
 visits
 bytes
  bytes_p2p

@@ -147,15 +147,20 @@ class CauseScript {
       return sum;
     }
   };
+  // All of it, with the ends of the outermost regions.
+  std::string until(double last) {
+    for (int p = 0; p < processes_; ++p) add(p, last, "EXIT");
+    return definitions_ + in_order_of_time(lines_);
+  }
   // As if no more waits, operations or dependencies could be numbered.
   void number_at_most(std::size_t most) { most_ = most; }
   Found analyse_until(double last) {
-    for (int p = 0; p < processes_; ++p) add(p, last, "EXIT");
+    const std::string text = until(last);
     AnalysisOptions options;
     options.root_causes = true;
     if (most_ != 0) options.most_of_root_causes = most_;
     std::optional<earl::Trace> trace;
-    const Report report = analyse_script(definitions_ + in_order_of_time(lines_), trace, options);
+    const Report report = analyse_script(text, trace, options);
     EXPECT_FALSE(any_suspect(report.findings())) << suspects(report.findings());
     Found found{*report.root_causes(), efficiency_of(report)};
     double sum = found.causes.unexplained;

@@ -24,6 +24,12 @@ class Activity {
   };
 
   void look_at(const Timeline& timeline, const Stretches& stretches, Ticks from, Ticks to) {
+    look_at(timeline, stretches, from, to, [](WaitId, Ticks begin) { return begin; });
+  }
+  // counts_from(wait, begin): of a wait only what comes then counts, no earlier than `begin`.
+  template <class CountsFrom>
+  void look_at(const Timeline& timeline, const Stretches& stretches, Ticks from, Ticks to,
+               CountsFrom&& counts_from) {
     parts_.clear();
     waits_.clear();
     waited_.clear();
@@ -40,6 +46,8 @@ class Activity {
         sum += end - begin;
         return;
       }
+      begin = counts_from(piece.wait, begin);
+      if (end <= begin) return;
       Ticks& sum = in_waits_[piece.stretch];
       if (sum == 0) waits_.push_back({piece.stretch, 0, 0});
       sum += end - begin;

@@ -59,7 +59,9 @@ void Comparison::compare_single(WaitId number) {
     Ticks since = log_.moments.of_pair(location, wait.by);
     const Ticks late = log_.by_time(number);
     since = bounded(location, bounded(wait.by, since, late), wait.begin);
+    idle_ = log_.is_idle(wait);
     compare_pair({wait.begin, location}, {late, wait.by}, since);
+    idle_ = false;
   }
   log_.moments.waited(location, wait.by, wait.end);
 }
@@ -101,7 +103,8 @@ void Comparison::compare_group(std::uint32_t index) {
     const double weight = weights_[j] = weight_of(j);
     double waited = waiters.at(place), came = enters.at(place);
     if (waited >= 1 || weight > 0) {
-      activity_.look_at(log_.timelines[late], log_.stretches, since, arrivals[j].time);
+      activity_.look_at(log_.timelines[late], log_.stretches, since, arrivals[j].time,
+                        log_.idle_from(arrivals.front().time));
       log_.rest_after(activity_.pieces() + 2 * CauseLog::kPiecesOfWait);
     }
     if (waited >= 1) {
@@ -141,7 +144,8 @@ void Comparison::compare_group(std::uint32_t index) {
 // Of one who waits and the late one, since a moment of their own.
 void Comparison::compare_pair(const ArrivalRecord& waiter, const ArrivalRecord& late, Ticks since) {
   since = std::min({since, waiter.time, late.time});
-  late_.look_at(log_.timelines[late.location], log_.stretches, since, late.time);
+  late_.look_at(log_.timelines[late.location], log_.stretches, since, late.time,
+                log_.idle_from(waiter.time));
   waiter_.look_at(log_.timelines[waiter.location], log_.stretches, since, waiter.time);
   log_.rest_after(late_.pieces() + waiter_.pieces() + 2 * CauseLog::kPiecesOfWait);
   pair_.set(waiter_, log_.stretches);
@@ -178,7 +182,7 @@ Delay Comparison::delay_of(const Culprit& culprit, const Activity& activity, con
     const std::uint32_t cost = ledger_.cost_of(culprit.location, parts[i].stretch);
     delays_.shares.push_back({cost, false, weight});
     sum += weight;
-    ledger_.note_longer(cost, culprit.from, culprit.to, weight, true);
+    if (!idle_) ledger_.note_longer(cost, culprit.from, culprit.to, weight, true);
   }
   for (const Activity::Part& part : parts) of_function_[part.function] = {};
   if (of_call_.size() < log_.stretches.size()) of_call_.resize(log_.stretches.size());

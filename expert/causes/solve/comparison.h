@@ -64,6 +64,7 @@ class Comparison {
   GroupOrder& order_;
   CauseLedger& ledger_;
   DirectDelays& direct_;
+  bool idle_ = false;  // a dispatcher's wait is compared
   // Kept for their memory only.
   Activity activity_, late_, waiter_;
   ActivityOfWaiters all_waiters_, excepted_;

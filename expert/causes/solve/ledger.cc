@@ -62,6 +62,7 @@ void CauseLedger::leave_unexplained(WaitId wait, Amount amount) {
 
 void CauseLedger::note_indirect(WaitId wait, Ticks indirect) {
   const CauseLog::WaitRecord& w = log_.waits[wait];
+  if (log_.is_idle(w)) return;
   indirect = std::clamp(indirect, Ticks{0}, w.length);
   PlaceSums& of = of_place_[w.place];
   if (of.waits == kNone) {

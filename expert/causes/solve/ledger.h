@@ -4,6 +4,7 @@
 // Memory: distinct causes, and places of waits. Not thread-safe; nothing fails.
 #pragma once
 
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,12 @@ class CauseLedger {
   void leave_unexplained(WaitId wait, Amount amount);
   // Of a wait: how much of it was for waits of the one it was for.
   void note_indirect(WaitId wait, Ticks indirect);
+  // Of a wait of a dispatcher: for how much of it others waited.
+  void note_passed_by_idle(WaitId wait, Ticks passed) { passed_by_idle_[wait] = passed; }
+  Ticks passed_by_idle(WaitId wait) const {
+    const auto known = passed_by_idle_.find(wait);
+    return known == passed_by_idle_.end() ? 0 : known->second;
+  }
 
   // Of all waits.
   Amount all() const { return all_; }
@@ -98,6 +105,7 @@ class CauseLedger {
   std::vector<CauseSums> costs_;
   std::vector<Amount> unexplained_at_;
   std::vector<std::vector<WaitShare>> waits_at_;
+  std::unordered_map<WaitId, Ticks> passed_by_idle_;  // no more than their lengths
   Amount all_, unexplained_;
 };
 

@@ -5,8 +5,20 @@
 
 namespace kojak::expert {
 
+namespace {
+
+// What took longer while a dispatcher was idle, where others waited for that: known on the way
+// back only.
+struct PassedOn {
+  std::uint32_t cost;
+  Ticks longer, from, to;
+};
+
+}  // namespace
+
 void PassBack::run() {
   std::size_t done = 0;
+  std::vector<PassedOn> passed_on;
   for (std::size_t i = delays_.moments.size(); i-- > 0;) {
     const Moment moment = delays_.moments[i];
     if (++done % kMomentsAtOnce == 0) log_.memory.rest();
@@ -18,7 +30,7 @@ void PassBack::run() {
     const WaitId w = moment.index();
     const Received received = take(w);
     const CauseLog::WaitRecord& wait = log_.waits[w];
-    const Waiting waiting{wait.length, received.amount};
+    const Waiting waiting{log_.own(wait), received.amount};
     if (wait.known == CauseLog::Known::kNothing) {
       ledger_.leave_unexplained(w, waiting.own + waiting.passed);
       ledger_.note_indirect(w, 0);
@@ -34,8 +46,18 @@ void PassBack::run() {
     }
     if (chains_.wants(w)) follow(w, delay, shares);
     const Ticks waited = charge(delay, shares, wait.place, waiting, w, received.link_of(w));
-    ledger_.note_indirect(w, static_cast<Ticks>(share_of(wait.length, waited, delay.whole)));
+    if (log_.is_idle(wait) && received.amount != 0) {
+      ledger_.note_passed_by_idle(
+          w, static_cast<Ticks>(std::min(received.amount, Amount{wait.length})));
+      for (const Share& share : shares) {
+        if (share.to_wait()) continue;
+        passed_on.push_back({share.target(), share.weight(), delay.from, delay.to});
+      }
+    }
+    ledger_.note_indirect(w, static_cast<Ticks>(share_of(log_.own(wait), waited, delay.whole)));
   }
+  std::reverse(passed_on.begin(), passed_on.end());
+  for (const PassedOn& p : passed_on) ledger_.note_longer(p.cost, p.from, p.to, p.longer, true);
 }
 
 PassBack::Received& PassBack::received_of(WaitId wait) {

@@ -1,0 +1,122 @@
+#include "expert/sums/dispatchers.h"
+
+#include <algorithm>
+
+#include "epilog/format/field_values.h"
+
+namespace kojak::expert {
+
+Dispatchers::Dispatchers(const Setting& setting)
+    : trace_(setting.trace), sites_(setting.locations()), first_(setting.locations()) {
+  for (LocationIndex l = 0; l < first_.size(); ++l) {
+    first_[l] = trace_.main_index(trace_.process(l)) == l;
+    threads_ = threads_ || !first_[l];
+  }
+  if (threads_) thread_lives_.resize(first_.size());
+}
+
+Dispatchers::Site& Dispatchers::site(const earl::OpenCall& call) {
+  std::vector<Site>& sites = sites_[call.index];
+  const CallPathIndex path = raw(call.cnode);
+  const auto known =
+      std::find_if(sites.begin(), sites.end(), [path](const Site& s) { return s.path == path; });
+  if (known != sites.end()) return *known;
+  sites.emplace_back().path = path;
+  return sites.back();
+}
+
+void Dispatchers::on_polled(const earl::OpenCall& call, const earl::PolledSeries& series) {
+  for (const MpiPoll& m : series.members) {
+    const bool any = raw(m.kind) == raw(PollKind::kMessage) && is_absent(m.plid);
+    if (any && m.rid == call.region && m.csid == call.csite) site(call).any = true;
+  }
+}
+
+void Dispatchers::polled(const earl::Call& call) {
+  if (!first_[call.index]) site(call).polled += call.exit - call.enter;
+}
+
+void Dispatchers::found(const earl::OpenCall& call, ProcessId source, Seconds time, bool any) {
+  Site& s = site(call);
+  s.any = s.any || any;
+  if (s.finds++ == 0) {
+    s.first = time;
+    if (std::find(serving_.begin(), serving_.end(), call.index) == serving_.end()) {
+      serving_.push_back(call.index);
+    }
+  }
+  s.last = time;
+  if (s.call != call.enter_pos) s.unanswered.clear();
+  s.call = call.enter_pos;
+  s.unanswered.push_back(source);
+  if (s.sources.size() < kSources &&
+      std::find(s.sources.begin(), s.sources.end(), source) == s.sources.end()) {
+    s.sources.push_back(source);
+  }
+}
+
+void Dispatchers::answer(ProcessId process, ProcessId destination) {
+  for (const LocationIndex l : serving_) {
+    if (trace_.process(l) != process) continue;
+    for (Site& s : sites_[l]) {
+      const auto one = std::find(s.unanswered.begin(), s.unanswered.end(), destination);
+      if (one == s.unanswered.end()) continue;
+      s.unanswered.erase(one);
+      ++s.answered;
+    }
+  }
+}
+
+void Dispatchers::lived(const earl::Call& call) {
+  Life& life = thread_lives_[call.index];
+  life.begin = life.begun ? std::min(life.begin, call.enter) : call.enter;
+  life.end = call.exit;
+  life.begun = true;
+}
+
+void Dispatchers::bound_life(const earl::Call& call) {
+  const std::uint32_t process = raw(call.process);
+  if (process >= lives_.size()) lives_.resize(process + std::size_t{1});
+  Life& life = lives_[process];
+  if (call.role() == MpiRole::kInit) {
+    life.begin = call.exit;
+    life.begun = true;
+  } else {
+    life.end = call.enter;
+    life.ended = true;
+  }
+}
+
+bool Dispatchers::serves(const Site& s, const Life& life) const {
+  if (!s.any || s.finds < kFinds || s.sources.size() < kSources) return false;
+  const Seconds begin = life.begun ? life.begin : begin_, end = life.ended ? life.end : end_;
+  return 2 * s.answered >= s.finds && 2 * (s.last - s.first).value >= (end - begin).value;
+}
+
+std::vector<Dispatchers::Place> Dispatchers::finish(const SeverityStore& severities,
+                                                    MetricIndex visits) const {
+  std::vector<Place> places;
+  for (LocationIndex l = 0; l < sites_.size(); ++l) {
+    const std::uint32_t process = raw(trace_.process(l));
+    const Life life = process < lives_.size() ? lives_[process] : Life{};
+    for (const Site& s : sites_[l]) {
+      const auto calls = severities.whole_row(visits, s.path);
+      const auto callers = std::count_if(calls.begin(), calls.end(),
+                                         [](std::int64_t visited) { return visited != 0; });
+      const bool of_few = 2 * static_cast<std::size_t>(callers) <= sites_.size();
+      bool serves_others = of_few && serves(s, life);
+      if (!first_[l] && !serves_others) {
+        const LocationIndex main = trace_.main_index(trace_.process(l));
+        const bool alone = main >= calls.size() || calls[main] == 0;
+        const Life& own = thread_lives_[l];
+        serves_others = alone && s.polled.value > 0 &&
+                        s.polled.value >= kOfThread * (own.end - own.begin).value;
+      }
+      if (serves_others) places.push_back({s.path, l});
+    }
+  }
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+}  // namespace kojak::expert
