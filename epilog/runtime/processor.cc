@@ -237,7 +237,7 @@ void note_processor(Recorder& r, Ticks at) {
 
 Ticks note_before(Recorder& r, Ticks at) {
   note_processor(r, at);
-  return ticks();
+  return at;
 }
 
 void note_before_samples(Recorder& r) {

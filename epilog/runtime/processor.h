@@ -20,7 +20,8 @@ namespace kojak::measure {
 // is due. What it writes is left out where the buffer has no more room than a call needs. errno
 // stays.
 [[gnu::cold, gnu::noinline]] void note_processor(Recorder& r, Ticks at);
-// The same before an event that begins now; when that is, since reading takes time.
+// The same before an event that begins at that time, which it returns: the reading is part of the
+// event, since the thread may lose its processor in it, and others wait for the event then.
 [[gnu::cold, gnu::noinline]] Ticks note_before(Recorder& r, Ticks at);
 // Samples follow, of before now: what is to be written before them.
 void note_before_samples(Recorder& r);

@@ -223,8 +223,9 @@ std::string spent_words(const Report& report, const RootCause& cause, const std:
   const std::string outside = " is outside of " + std::string(library_of(report)) + ' ' + how;
   if (!cause.spent) return cause.sampled.empty() ? outside : " computes " + how;
   const auto of = [&](double part) {
-    const std::string words = seconds(part), whole = seconds(cause.longer);
-    return words == whole ? words : words + " of " + whole;
+    constexpr double kNearlyAll = 0.98;
+    if (part >= kNearlyAll * cause.longer) return seconds(part);
+    return seconds(part) + " of " + seconds(cause.longer);
   };
   switch (cause.spent->most()) {
     case Spending::Most::kBlocked:

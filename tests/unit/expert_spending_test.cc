@@ -74,6 +74,15 @@ TEST(Spending, ByWhatItWasBlocked) {
             std::string::npos);
 }
 
+// Nearly all is not told from all: 2.352 s are 98 % of 2.4 s, 2.350 s are less.
+TEST(Spending, NearlyAll) {
+  EXPECT_NE(late_sender(0.0479, 0, 1).words.at(0).find("is blocked 2.352 s (sleeps) in alpha"),
+            std::string::npos);
+  EXPECT_NE(
+      late_sender(0.05, 0, 1).words.at(0).find("is blocked 2.350 s of 2.400 s (sleeps) in alpha"),
+      std::string::npos);
+}
+
 // 2.4 - 0.9 = 1.5 s, in which it was ready to run.
 TEST(Spending, OneWithoutAProcessor) {
   const CauseScript::Found found = late_sender(0.9, 1.5, 4);
