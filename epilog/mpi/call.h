@@ -191,6 +191,7 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
     entered_at = note_before(r, entered_at);
   if constexpr (A::kBlocks) {
     publish(r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(entered_at), region}));
+    r.last = entered_at;
   }
   if constexpr (!A::kBlocks) {  // else the ENTER stands in the trace, and nobody asks
     frame.region = region;

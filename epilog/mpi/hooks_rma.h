@@ -68,7 +68,8 @@ KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind
     if (!use_in_poll(call, *window)) return;
     small = bytes <= kMostSmall && got <= kMostSmall && bytes != 0;
     if constexpr (ReadsSmall<A>) {
-      if (small && joins_polls() && request == nullptr && reads_or_swaps(a, kind)) {
+      if (small && joins_polls() && request == nullptr && reads_or_swaps(a, kind) &&
+          may_watch_reads(call.r)) {
         if (read_is_held(call, a, *window, target, bytes, id)) {
           call.p = call.r.cursor;
           return;

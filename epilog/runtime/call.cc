@@ -76,6 +76,7 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
     if (blocks) {
       publish(
           r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(call.enter), call.region}));
+      r.last = call.enter;
       call.frame.trace = CallFrame::Trace::kEntered;
       r.open_region = true;
     }

@@ -294,10 +294,9 @@ void settle_slice(Recorder& r, Ticks exit) {
   p.series.leave_out(ticks() - exit);
 }
 
+// What the thread polls with is there.
 bool attach(Recorder& r) {
   LocalTrace& trace = *r.trace;
-  if (trace.polling == nullptr) on_own_stack([&trace] { trace.polling = create<Polling>(); });
-  if (trace.polling == nullptr) return false;
   // Somebody else's limit calls us.
   std::byte* expected = trace.hard_limit - kCallRoom;
   if (!r.limit.compare_exchange_strong(expected, polling_limit(), std::memory_order_relaxed)) {
@@ -318,11 +317,21 @@ void begin_series(const Recorder& r, const PollMember& what, Ticks enter, Ticks 
   p.series.begin(what, enter, exit, poll_scale, inside);
 }
 
+}  // namespace
+
+bool prepare_polling(Recorder& r) {
+  LocalTrace& trace = *r.trace;
+  if (trace.polling == nullptr) on_own_stack([&trace] { trace.polling = create<Polling>(); });
+  return trace.polling != nullptr;
+}
+
+namespace {
+
 [[gnu::cold, gnu::noinline]] bool begin_polls(Recorder& r, const PollMember& what, Ticks enter,
                                               Ticks exit) {
   if (the_session.config.polls != PollRecording::kJoin || r.outer_calls != 0 || r.trace == nullptr)
     return false;
-  if (!attach(r)) return false;
+  if (!prepare_polling(r) || !attach(r)) return false;
   begin_series(r, what, enter, exit, 0);
   return true;
 }

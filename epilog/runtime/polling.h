@@ -30,8 +30,11 @@ extern bool pauses_are_seen;
 // A poll at this place found something.
 [[gnu::noinline]] void count_find(Recorder& r, RegionId region);
 
+// The memory for a thread's series, taken once. False: there is none.
+[[gnu::cold, gnu::noinline]] bool prepare_polling(Recorder& r);
 // For reads (runtime/reads.h), of which it is told later whether they are polls: what else is
 // written comes into make_room() from now on, as while a series is open. False: it does not.
+// (Behind prepare_polling().)
 [[gnu::cold, gnu::noinline]] bool hold_polling(Recorder& r);
 // Behind that: a poll made of several calls. `inside`: what lies between these.
 [[gnu::noinline]] void join_read(Recorder& r, const PollMember& what, Ticks enter, Ticks exit,

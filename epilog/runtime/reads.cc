@@ -89,13 +89,8 @@ bool failed(const SmallReads::Place& place, const SmallRead& read, const SmallVa
   }
   return (read.value == v.value && read.other == v.other) == read.keeps;
 }
-SmallReads* reads_of(Recorder& r) {
-  if (reading_is_forbidden || r.outer_calls != 0 || r.metrics != nullptr || r.trace == nullptr) {
-    return nullptr;
-  }
-  LocalTrace& trace = *r.trace;
-  if (trace.reads == nullptr) on_own_stack([&trace] { trace.reads = create<SmallReads>(); });
-  return trace.reads;
+SmallReads* reads_of(const Recorder& r) {
+  return reading_is_forbidden ? nullptr : r.trace->reads;
 }
 
 unsigned find_place(SmallReads& s, const SmallRead& read) {
@@ -135,6 +130,13 @@ bool covers(const Completing& what, const SmallRead& read) {
 }
 
 }  // namespace
+
+bool prepare_reads(Recorder& r) {
+  if (!prepare_polling(r)) return false;
+  LocalTrace& trace = *r.trace;
+  on_own_stack([&trace] { trace.reads = create<SmallReads>(); });
+  return trace.reads != nullptr;
+}
 
 bool load_small(Recorder& r, const void* from, unsigned bytes, std::uint64_t& value,
                 std::uint64_t& other) {

@@ -32,6 +32,13 @@ struct SmallRead {
   Ticks enter = 0, exit = 0;
 };
 
+// Before the functions below: takes a thread's memory, once. False: they are not to be called.
+[[gnu::cold, gnu::noinline]] bool prepare_reads(Recorder& r);
+KOJAK_INLINED inline bool may_watch_reads(Recorder& r) {
+  if (r.trace == nullptr || r.outer_calls != 0 || r.metrics != nullptr) return false;
+  return r.trace->reads != nullptr || prepare_reads(r);
+}
+
 // Reads up to 16 bytes of the program's, if they are memory.
 [[gnu::noinline]] bool load_small(Recorder& r, const void* from, unsigned bytes,
                                   std::uint64_t& value, std::uint64_t& other);
