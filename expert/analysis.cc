@@ -54,7 +54,7 @@ class Analysis : public earl::Sink {
         setting_{trace, severities_},
         classes_(trace.definitions()),
         to_(setting_),
-        out_(trace, classes_, with_extras(trace), wants_each_wait(options) ? &logs_ : nullptr),
+        out_(trace, classes_, with_extras(trace), options.want_each_wait() ? &logs_ : nullptr),
         finders_(trace, out_) {
     follows_ = finders_.follow_calls();
     to_.each_extra([&](auto& c) {
@@ -100,9 +100,6 @@ class Analysis : public earl::Sink {
     finders_.on_transfer(transfer);
   }
   bool wants_transfer_ends() const { return options_.page != nullptr || finders_.wants_ends(); }
-  void on_omp_task(const earl::OpenCall& task, ThreadId creator) {
-    finders_.on_omp_task(task, creator);
-  }
   void on_marked_transfer(ProcessId origin, RmaId rmaid, ProcessId,
                           const earl::AccessEpoch* epoch) {
     finders_.on_marked_transfer(origin, rmaid, epoch);
@@ -150,6 +147,7 @@ class Analysis : public earl::Sink {
   KOJAK_TWO(on_epoch_call)
   KOJAK_TWO(on_found)
   KOJAK_TWO(on_omp_fork)
+  KOJAK_TWO(on_omp_task)
   KOJAK_TWO(on_open_call)
   KOJAK_TWO(on_partitioned)
   KOJAK_TWO(on_polled)
@@ -250,23 +248,18 @@ class Analysis : public earl::Sink {
     of<html::TimelineReader*>() = options_.page;
     of<WaitList*>() = options_.waits;
     if (options_.partners) of<std::optional<Instances>>().emplace(options_.instances, locations);
-    if (options_.root_causes) {
-      of<std::optional<CauseFinder>>().emplace(
-          locations, classes_, CauseFinder::Options{.most = options_.most_of_root_causes}, logs_);
+    const bool counters = !trace.definitions().metrics.empty();
+    if (counters) of<std::optional<HardwareCounters>>().emplace(setting_);
+    if (!options_.root_causes) return to_;
+    const CauseFinder::Options limits{.most = options_.most_of_root_causes};
+    of<std::optional<CauseFinder>>().emplace(locations, classes_, limits, logs_);
+    if (const Processors& p = of<Processors>(); p.any_looked_at()) {
+      of<std::optional<StretchTimes>>().emplace(classes_, p.looked_at());
     }
-    if (options_.root_causes && of<Processors>().any_looked_at()) {
-      of<std::optional<StretchTimes>>().emplace(classes_, of<Processors>().looked_at());
-    }
-    if (trace.definitions().metrics.empty()) return to_;
-    of<std::optional<HardwareCounters>>().emplace(setting_);
-    if (options_.root_causes) {
+    if (counters) {
       of<std::optional<StretchCounters>>().emplace(trace.definitions(), classes_, locations);
     }
     return to_;
-  }
-  static bool wants_each_wait(const AnalysisOptions& options) {
-    return options.partners || options.root_causes || options.page != nullptr ||
-           options.waits != nullptr;
   }
   // What only some traces and some wishes need of every region instance.
   [[gnu::noinline]] void follow_enter(const earl::OpenCall& call) {
@@ -321,10 +314,7 @@ Report analyse(earl::Trace& trace, const AnalysisOptions& wanted) {
   selection.apply(metrics);
   std::vector<Finding> findings = findings_of(trace, analysis.notes(), analysis.of<Unbegun>());
   add_limits(severities, findings);
-  if (causes_left_out) {
-    findings.push_back({Finding::Severity::kNote, 1, "root causes left out",
-                        "Patterns are left out, so it is not known who waited for whom."});
-  }
+  if (causes_left_out) findings.push_back(causes_are_left_out());
   WaitResults waits = analysis.waits();
   std::optional<RootCauses> root_causes = analysis.root_causes(waits);
   if (root_causes && root_causes->until) findings.push_back(causes_end_early(*root_causes->until));

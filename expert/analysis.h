@@ -40,6 +40,11 @@ struct AnalysisOptions {
   WaitList* waits = nullptr;
   // What the report shows of the tree.
   Selection selection;
+
+  // Somebody looks at each wait, not at their sums alone.
+  bool want_each_wait() const {
+    return partners || root_causes || page != nullptr || waits != nullptr;
+  }
 };
 
 Report analyse(earl::Trace& trace, const AnalysisOptions& options = {});

@@ -32,11 +32,11 @@ KOJAK_INLINED inline void record_send(Recording& call, Comm& comm, std::uint32_t
                            static_cast<CommId>(comm.id), static_cast<Tag>(tag), sent});
 }
 
-// (Apart: what it takes of the stack lies on no other call's.)
+// Behind begin(). (Apart: what it takes of the stack lies on no other call's.)
 [[gnu::noinline]] inline void attributes_of_receive(Recording& call, std::uint32_t request,
                                                     bool any) {
-  if (request != kNoRequest) call.event(AttrUi4{kAttrRequest, Count{request}});
-  if (any) call.event(AttrUi1{kAttrAnyness, Byte{1}});
+  if (request != kNoRequest) call.event_begun(AttrUi4{kAttrRequest, Count{request}});
+  if (any) call.event_begun(AttrUi1{kAttrAnyness, Byte{1}});
 }
 // `any`: the call itself receives from any source.
 KOJAK_INLINED inline void record_receive(Recording& call, Comm& comm, std::uint32_t peer,

@@ -277,6 +277,11 @@ Finding causes_end_early(double until) {
           "later part of the trace on its own (--from)."};
 }
 
+Finding causes_are_left_out() {
+  return {Severity::kNote, 1, "root causes left out",
+          "Patterns are left out, so it is not known who waited for whom."};
+}
+
 void add_limits(const SeverityStore& severities, std::vector<Finding>& findings) {
   if (severities.limited() != 0) {
     findings.push_back(

@@ -20,6 +20,8 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
 
 // That waits and operations could be numbered up to that time only.
 Finding causes_end_early(double until);
+// That there are none, since patterns were left out.
+Finding causes_are_left_out();
 // What did not fit into the cells of the severities, and what is no number.
 void add_limits(const SeverityStore& severities, std::vector<Finding>& findings);
 

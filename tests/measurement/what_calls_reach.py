@@ -180,10 +180,17 @@ class Stacks:
         return deepest
 
 
+# What ELG_POLLS=join looks at more closely: whether a flag has changed, a swap has changed memory.
+READS = re.compile(r"P?MPI_(GET|GET_ACCUMULATE|FETCH_AND_OP|COMPARE_AND_SWAP|WIN_(UNLOCK|FLUSH)(_LOCAL)?(_ALL)?)"
+                   r"(_C|_LARGE|_F08|_F08TS|_C_F08TS|_F08TS_LARGE)?_*$", re.IGNORECASE)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--objdump", default="objdump")
     parser.add_argument("--most", type=int, default=1024, help="bytes of the caller's stack (default: 1024)")
+    parser.add_argument("--most-of-reads", type=int, default=1536,
+                        help="of calls that read small values, and of those that complete these (default: 1536)")
     parser.add_argument("--list", action="store_true", help="print the deepest chains of all")
     parser.add_argument("libraries", nargs="+")
     args = parser.parse_args()
@@ -203,7 +210,7 @@ def main():
         depths = sorted(((stacks.depth(root), root) for root in roots
                          if not LEFT_OUT.search(names[root]) and not ON_OWN_STACK.match(names[root])), reverse=True)
         for (depth, chain), root in depths[:20] if args.list else depths:
-            good = depth <= args.most
+            good = depth <= (args.most_of_reads if READS.match(names[root]) else args.most)
             if good and not args.list:
                 continue
             bad = bad or not good
