@@ -100,6 +100,9 @@ class Analysis : public earl::Sink {
     finders_.on_transfer(transfer);
   }
   bool wants_transfer_ends() const { return options_.page != nullptr || finders_.wants_ends(); }
+  void on_omp_task(const earl::OpenCall& task, ThreadId creator) {
+    finders_.on_omp_task(task, creator);
+  }
   void on_marked_transfer(ProcessId origin, RmaId rmaid, ProcessId,
                           const earl::AccessEpoch* epoch) {
     finders_.on_marked_transfer(origin, rmaid, epoch);
@@ -147,7 +150,6 @@ class Analysis : public earl::Sink {
   KOJAK_TWO(on_epoch_call)
   KOJAK_TWO(on_found)
   KOJAK_TWO(on_omp_fork)
-  KOJAK_TWO(on_omp_task)
   KOJAK_TWO(on_open_call)
   KOJAK_TWO(on_partitioned)
   KOJAK_TWO(on_polled)

@@ -170,7 +170,8 @@ WaitResults Instances::finish() {
   if (results.of_places.size() > kPlaces) results.of_places.resize(kPlaces);
   std::stable_sort(results.of_places.begin(), results.of_places.end(),
                    [](const Instance& a, const Instance& b) { return a.metric < b.metric; });
-  for (const auto& [key, waited] : partners_) {
+  for (const auto& [of, waited] : partners_) {
+    const auto& key = of;  // (No lambda takes part of a pair.)
     const auto metric = static_cast<MetricIndex>(key.place >> 32);
     const auto path = static_cast<CallPathIndex>(key.place);
     if (!moved_.empty() && moved_.contains({metric, path, key.waiter})) continue;

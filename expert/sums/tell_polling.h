@@ -27,10 +27,11 @@ void finish_polling(Listeners& to, Out& out, SeverityStore& severities) {
   tell_polling(to, out);
   const std::optional<MetricIndex> idle = metric_index<IdleDispatcher>(), none;
   const auto& dispatchers = to.template get<Dispatchers>();
-  for (const auto& [path, at] : dispatchers.finish(severities, metric_index<Visits>())) {
-    KOJAK_TELL(to, on_moved, path, at, metric_index<LateSender>(), idle);
-    KOJAK_TELL(to, on_moved, path, at, metric_index<LateSenderWrongOrder>(), none);
-    KOJAK_TELL(to, on_moved, path, at, kPolling, idle);
+  for (const auto& place : dispatchers.finish(severities, metric_index<Visits>())) {
+    KOJAK_TELL(to, on_moved, place.path, place.location, metric_index<LateSender>(), idle);
+    KOJAK_TELL(to, on_moved, place.path, place.location, metric_index<LateSenderWrongOrder>(),
+               none);
+    KOJAK_TELL(to, on_moved, place.path, place.location, kPolling, idle);
   }
 }
 

@@ -17,7 +17,7 @@ namespace {
 Wait wait_at(LocationIndex location, std::uint64_t operation, double enter, double seconds,
              LocationIndex by = kNoLocation, bool scattered = false) {
   Wait w;
-  w.metric = 3;
+  w.metric = metric_index<FenceWait>();
   w.location = location;
   w.enter = w.begin = Seconds{enter};
   w.exit = w.end = Seconds{enter + seconds};
@@ -123,7 +123,7 @@ TEST(Operations, PartnersAreSummedForEachPlace) {
   instances.on_wait(wait_at(0, 2, 2, 3, 5));
   instances.on_wait(wait_at(1, 3, 5, 3, 4));
   const WaitResults results = instances.finish();
-  const auto found = results.partners.find(WaitResults::place(3, 0));
+  const auto found = results.partners.find(WaitResults::place(metric_index<FenceWait>(), 0));
   ASSERT_NE(found, results.partners.end());
   ASSERT_EQ(found->second.size(), 2u);
   EXPECT_EQ(found->second[0].location, 4u);

@@ -130,7 +130,11 @@ TEST_P(EveryRecord, SurvivesEncodingAndDecoding) {
         R cut;
         const char* failed = decode(shorter, dialect, cut);
         const std::vector<std::string> whole = contents(record, dialect).fields;
-        if (failed == nullptr) {
+        // (What kind of blocking it was came later, and is 0 where it is not there.)
+        const bool came_later = std::is_same_v<R, Processor> && buffer[size - 1] == std::byte{0};
+        if (failed == nullptr && came_later) {
+          ASSERT_EQ(contents(cut, dialect).fields, whole);
+        } else if (failed == nullptr) {
           ASSERT_NE(contents(cut, dialect).fields, whole);
         } else {
           ASSERT_NE(std::string(failed), "");

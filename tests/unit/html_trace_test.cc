@@ -92,11 +92,13 @@ TEST(HtmlTrace, HasTheTimesOfTransfersInAFenceEpoch) {
 TEST(HtmlTrace, CountsBytesFromWhoHasThemToWhoGetsThem) {
   const TraceContent content = read(kFence);
   // The put and the get both move bytes from rank 0 to rank 1. Rank 1 comes to the last fence at
-  // 16, rank 0 waits for it since 15: one wait for rank 1, in a call to MPI_Win_fence.
-  ASSERT_EQ(content.traffic.size(), 3u);
+  // 16, rank 0 waits for it since 15: one wait for rank 1, in a call to MPI_Win_fence. Rank 1 leaves
+  // it at 17, rank 0 at 18: one that nobody is awaited in.
+  ASSERT_EQ(content.traffic.size(), 4u);
   for (const Traffic& cell : content.traffic) {
+    const bool completion = &cell == &content.traffic.back();
     EXPECT_EQ(cell.from, 0u);
-    EXPECT_EQ(cell.to, 1u);
+    EXPECT_EQ(cell.to, completion ? Traffic::kNone : 1u);
     EXPECT_EQ(cell.window, 0u);
     EXPECT_EQ(cell.count, 1u);
   }
@@ -110,6 +112,8 @@ TEST(HtmlTrace, CountsBytesFromWhoHasThemToWhoGetsThem) {
   EXPECT_EQ(content.traffic[2].kind, TrafficKind::kWait);
   EXPECT_EQ(content.traffic[2].amount, 1 * kSecond);
   EXPECT_EQ(function(2), "MPI_Win_fence");
+  EXPECT_EQ(content.traffic[3].kind, TrafficKind::kWait);
+  EXPECT_EQ(content.traffic[3].amount, 1 * kSecond);
 }
 
 TEST(HtmlTrace, KnowsTheCommunicatorsOfSomeProcesses) {
