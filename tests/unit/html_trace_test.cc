@@ -92,8 +92,8 @@ TEST(HtmlTrace, HasTheTimesOfTransfersInAFenceEpoch) {
 TEST(HtmlTrace, CountsBytesFromWhoHasThemToWhoGetsThem) {
   const TraceContent content = read(kFence);
   // The put and the get both move bytes from rank 0 to rank 1. Rank 1 comes to the last fence at
-  // 16, rank 0 waits for it since 15: one wait for rank 1, in a call to MPI_Win_fence. Rank 1 leaves
-  // it at 17, rank 0 at 18: one that nobody is awaited in.
+  // 16, rank 0 waits for it since 15: one wait for rank 1, in a call to MPI_Win_fence. Rank 1
+  // leaves it at 17, rank 0 at 18: one that nobody is awaited in.
   ASSERT_EQ(content.traffic.size(), 4u);
   for (const Traffic& cell : content.traffic) {
     const bool completion = &cell == &content.traffic.back();
