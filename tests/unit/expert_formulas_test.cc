@@ -82,7 +82,7 @@ TYPED_TEST(WaitForLast, NeverMoreThanTheCall) {
 
 TEST(FenceCompletion, FromTheFirstExit) {
   EXPECT_DOUBLE_EQ(FenceCompletion::severity(call(2, 7), {5}, {6}).value, 1);
-  EXPECT_EQ(FenceCompletion::severity(call(2, 6), {5}, {6}).value, 0);  // itself the first
+  EXPECT_EQ(FenceCompletion::severity(call(2, 6), {5}, {6}).value, 0);         // itself the first
   EXPECT_DOUBLE_EQ(FenceCompletion::severity(call(2, 7), {5}, {4}).value, 2);  // not before L
 }
 

@@ -210,7 +210,8 @@ class Relations {
     // The mark of an effect before its cause may stand behind all that is known of its epoch: too
     // late to take back what its call claimed. At the call it stands early enough.
     if (support::has_clock_violations(trace_)) return;
-    // Who changed a flag is found by when writes were complete, which the basic model does not know.
+    // Who changed a flag is found by when writes were complete, which the basic model does not
+    // know.
     if (support::has_values(trace_)) return;
     const TraceBytes changed = support::with_ends_put_back(trace_);
     if (changed != trace_) hold("ends back", changed, whole_);

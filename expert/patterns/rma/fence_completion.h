@@ -1,5 +1,5 @@
-// Fence Completion: what Barrier Completion is for a barrier. Source: ours; EXPERT patterns 2006 has
-// it for collective synchronisation only.
+// Fence Completion: what Barrier Completion is for a barrier. Source: ours; EXPERT patterns 2006
+// has it for collective synchronisation only.
 #pragma once
 
 #include <algorithm>

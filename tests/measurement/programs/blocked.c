@@ -55,7 +55,8 @@ __attribute__((noinline)) static void write_files(double end) {
 }
 
 __attribute__((noinline)) static void late(const char* how) {
-  const double begin = seconds(CLOCK_MONOTONIC), ran = seconds(CLOCK_THREAD_CPUTIME_ID), had_none = without();
+  const double begin = seconds(CLOCK_MONOTONIC), ran = seconds(CLOCK_THREAD_CPUTIME_ID),
+               had_none = without();
   const double end = begin + LENGTH;
   if (strcmp(how, "sleep") == 0) {
     const struct timespec time = {0, (long)(LENGTH * 1e9)};
@@ -88,7 +89,7 @@ int main(int argc, char** argv) {
     sched_getaffinity(0, sizeof mine, &mine);
     int processor = 0;
     while (!CPU_ISSET(processor, &mine)) ++processor;
-    if (rank == 0) {  /* it has another one, if there is one */
+    if (rank == 0) { /* it has another one, if there is one */
       for (int other = processor + 1; other < CPU_SETSIZE; ++other) {
         if (!CPU_ISSET(other, &mine)) continue;
         processor = other;
