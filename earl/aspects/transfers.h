@@ -51,9 +51,6 @@ struct RmaPlace {
   bool reads = false, writes = false, swap = false;
 
   bool known() const { return first != kUnknown; }
-  bool meets(std::uint64_t other, std::uint64_t length) const {
-    return first < other + length && other < first + bytes;
-  }
 };
 
 // Where the aspect of its epoch keeps a transfer, until the exit of the call that issued it.

@@ -186,9 +186,9 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
   std::conditional_t<kNoted, OpenCall<Arguments, Hook<A>>, NoOpenCall> open(arguments_of(a), hook,
                                                                             r, noted, again);
   read_at_enter(r);
-  Ticks entered_at = ticks();
+  const Ticks entered_at = ticks();
   if (is_processor_due<A>(r, entered_at)) [[unlikely]]
-    entered_at = note_before(r, entered_at);
+    note_processor(r, entered_at);
   if constexpr (A::kBlocks) {
     publish(r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(entered_at), region}));
     r.last = entered_at;

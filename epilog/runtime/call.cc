@@ -69,7 +69,7 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
   if (call.recorded) {
     read_at_enter(r);
     call.enter = ticks();
-    if (call.enter >= r.processor_due) call.enter = note_before(r, call.enter);
+    if (call.enter >= r.processor_due) note_processor(r, call.enter);
     call.frame.region = call.region;
     call.frame.enter = call.enter;
     call.frame.trace = CallFrame::Trace::kInHand;

@@ -174,7 +174,7 @@ bool RegionEvent::enter(std::uint64_t key, const void* what, Ticks at,
       if (at == kNow) {
         time = ticks();
         if (time >= r_.processor_due) [[unlikely]]
-          time = note_before(r_, time);
+          note_processor(r_, time);
       }
       std::byte* const p = at == kNow && counts(key) ? put_now(r_, r_.cursor) : r_.cursor;
       write_enter(r_, id, time, p);

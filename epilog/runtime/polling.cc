@@ -42,15 +42,10 @@ void prepare_polls() {
 
 namespace {
 
-// A clock that is exact (the times of getrusage are those of the last tick), and how often the
-// thread has given its processor up.
+// What the thread had, and how often it has given its processor up.
 bool read_processor(std::uint64_t& ran, std::uint64_t& switches) {
-  timespec now;
   rusage usage;
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return false;
-  if (getrusage(RUSAGE_THREAD, &usage) != 0) return false;
-  ran = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-        static_cast<std::uint64_t>(now.tv_nsec);
+  if (!read_thread_clock(ran) || getrusage(RUSAGE_THREAD, &usage) != 0) return false;
   switches = static_cast<std::uint64_t>(usage.ru_nvcsw);
   return true;
 }

@@ -76,7 +76,9 @@ bool read_wanted(int fd, std::uint64_t& wanted) {
   return true;
 }
 
-bool read_clock(std::uint64_t& ran) {
+}  // namespace
+
+bool read_thread_clock(std::uint64_t& ran) {
   timespec time;
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return false;
   ran = static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
@@ -84,10 +86,12 @@ bool read_clock(std::uint64_t& ran) {
   return true;
 }
 
+namespace {
+
 // The clock first: what the file tells is as old as the last tick, unless somebody has just asked.
 bool read_thread(LocalTrace& trace, ThreadReading& now) {
   rusage usage;
-  if (!read_clock(now.ran)) return false;
+  if (!read_thread_clock(now.ran)) return false;
   now.wanted = raw(kUnknown64);
   ThreadReadings& readings = trace.readings;
   if (!readings.unreadable) {
@@ -217,7 +221,7 @@ bool runs_on(Recorder& r, Ticks at) {
   if (r.trace == nullptr || r.polling != nullptr) return true;
   ThreadReadings& known = r.trace->readings;
   std::uint64_t ran = 0;
-  if (!known.there || known.begun || at >= known.note_due || !read_clock(ran)) return false;
+  if (!known.there || known.begun || at >= known.note_due || !read_thread_clock(ran)) return false;
   const std::uint64_t length = poll_scale.rounded_up_ns(at - known.all_at);
   if (length > ran - known.all_ran + kOverlookedNs) return false;
   known.last.at = at;
@@ -233,11 +237,6 @@ bool runs_on(Recorder& r, Ticks at) {
 void note_processor(Recorder& r, Ticks at) {
   if (runs_on(r, at)) return;
   on_own_stack([&] { note_here(r, at, When::kEvent); });
-}
-
-Ticks note_before(Recorder& r, Ticks at) {
-  note_processor(r, at);
-  return at;
 }
 
 void note_before_samples(Recorder& r) {
@@ -274,7 +273,7 @@ void define_processors(Recorder& r) {
     define_property(r, run_property::kNoProcessorTimes, text);
   }
   if (fd >= 0) close(fd);
-  if (std::uint64_t ran = 0; read_clock(ran)) {
+  if (std::uint64_t ran = 0; read_thread_clock(ran)) {
     define_property(r, run_property::kStretches, "0.001");
   }
   errno = error;

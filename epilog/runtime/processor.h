@@ -17,12 +17,10 @@
 namespace kojak::measure {
 
 // At an event, whose records are written (`at` is theirs) or follow; decides when the next reading
-// is due. What it writes is left out where the buffer has no more room than a call needs. errno
-// stays.
+// is due. Before an event it is part of that, whose time stays: the thread may lose its processor
+// in it, and others wait for the event then. What it writes is left out where the buffer has no
+// more room than a call needs. errno stays.
 [[gnu::cold, gnu::noinline]] void note_processor(Recorder& r, Ticks at);
-// The same before an event that begins at that time, which it returns: the reading is part of the
-// event, since the thread may lose its processor in it, and others wait for the event then.
-[[gnu::cold, gnu::noinline]] Ticks note_before(Recorder& r, Ticks at);
 // Samples follow, of before now: what is to be written before them.
 void note_before_samples(Recorder& r);
 // At the end of a trace whose thread this is: the last one.
@@ -35,6 +33,10 @@ void close_readings(LocalTrace& trace);
 inline void note_pause(Ticks begin) {
   the_recorder.slept += ticks() - begin;
 }
+
+// Nanoseconds that the calling thread had a processor for: exact, where the times of getrusage are
+// those of the last tick.
+bool read_thread_clock(std::uint64_t& ran);
 
 // Before recording begins, when the clock is set up.
 void prepare_processor_notes();

@@ -64,15 +64,17 @@ struct CountedThere {
   bool compared = false;  // false: nobody else does it
 };
 
+// What a process did outside of calls; kOutside: nobody knows more.
+enum class Spent : std::uint8_t { kComputing, kBlocked, kNoProcessor, kOutside };
+
 // How a process spent what it took longer outside of calls: seconds, together that.
 struct Spending {
   double ran = 0, blocked = 0, no_processor = 0;
   BlockedKind kind = BlockedKind::kNone;  // what blocked it most
 
-  enum class Most : std::uint8_t { kRan, kBlocked, kNoProcessor };
-  Most most() const {
-    if (ran >= blocked && ran >= no_processor) return Most::kRan;
-    return blocked >= no_processor ? Most::kBlocked : Most::kNoProcessor;
+  Spent most() const {
+    if (ran >= blocked && ran >= no_processor) return Spent::kComputing;
+    return blocked >= no_processor ? Spent::kBlocked : Spent::kNoProcessor;
   }
 };
 

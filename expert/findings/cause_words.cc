@@ -217,21 +217,27 @@ std::string counter_words(const Report& report, const RootCause& cause) {
 
 namespace {
 
+// What it did most. Without readings samples say that it computed.
+Spent spent_by(const RootCause& cause) {
+  if (cause.spent) return cause.spent->most();
+  return cause.sampled.empty() ? Spent::kOutside : Spent::kComputing;
+}
+
 // " computes 0.110 s longer", " is blocked 0.300 s (sleeps)", " had no processor for 0.210 s of
 // 0.300 s": what it did most, as far as that is known.
 std::string spent_words(const Report& report, const RootCause& cause, const std::string& how) {
-  const std::string outside = " is outside of " + std::string(library_of(report)) + ' ' + how;
-  if (!cause.spent) return cause.sampled.empty() ? outside : " computes " + how;
   const auto of = [&](double part) {
     constexpr double kNearlyAll = 0.98;
     if (part >= kNearlyAll * cause.longer) return seconds(part);
     return seconds(part) + " of " + seconds(cause.longer);
   };
-  switch (cause.spent->most()) {
-    case Spending::Most::kBlocked:
+  switch (spent_by(cause)) {
+    case Spent::kBlocked:
       return " is blocked " + of(cause.spent->blocked) + blocked_by(cause.spent->kind, false);
-    case Spending::Most::kNoProcessor:
+    case Spent::kNoProcessor:
       return " had no processor for " + of(cause.spent->no_processor);
+    case Spent::kOutside:
+      return " is outside of " + std::string(library_of(report)) + ' ' + how;
     default:
       return " computes " + how;
   }
@@ -337,25 +343,25 @@ std::string effect_words(const Report& report, const RootCause& cause) {
 std::string does_at_end(const Report& report, const Chain& chain) {
   const LocationIndex who = chain.links.back().awaited;
   const Stretch& s = chain.stretch;
-  if (!report.root_causes()) return "is outside of " + std::string(library_of(report));
-  for (const RootCause& cause : report.root_causes()->causes) {
-    const Stretch& c = cause.stretch;
-    const bool same = cause.location == who && c.kind == s.kind && c.path == s.path &&
-                      c.before == s.before && c.after == s.after;
-    if (!same) continue;
-    if (!cause.spent && !cause.sampled.empty()) return "computes";
-    if (!cause.spent) break;
-    switch (cause.spent->most()) {
-      case Spending::Most::kBlocked:
-        return "is blocked" + blocked_by(cause.spent->kind, false);
-      case Spending::Most::kNoProcessor:
-        return "has no processor";
-      default:
-        return "computes";
-    }
+  const std::string outside = "is outside of " + std::string(library_of(report));
+  if (!report.root_causes()) return outside;
+  const std::vector<RootCause>& causes = report.root_causes()->causes;
+  const auto cause = std::find_if(causes.begin(), causes.end(), [&](const RootCause& known) {
+    const Stretch& c = known.stretch;
+    return known.location == who && c.kind == s.kind && c.path == s.path && c.before == s.before &&
+           c.after == s.after;
+  });
+  switch (cause == causes.end() ? Spent::kOutside : spent_by(*cause)) {
+    case Spent::kBlocked:
+      return "is blocked" + blocked_by(cause->spent->kind, false);
+    case Spent::kNoProcessor:
+      return "has no processor";
+    case Spent::kOutside:
+      if (!report.processors().is_looked_at(who)) return outside;
+      [[fallthrough]];
+    default:
+      return "computes";
   }
-  return report.processors().is_looked_at(who) ? std::string("computes")
-                                               : "is outside of " + std::string(library_of(report));
 }
 
 std::string chain_words(const Report& report, const Chain& chain) {

@@ -12,6 +12,7 @@
 #include "expert/findings/short_names.h"
 #include "expert/findings/wait_words.h"
 #include "expert/patterns/catalogue.h"
+#include "expert/profile/what_if.h"
 #include "expert/sums/samples.h"
 
 namespace kojak::expert {
@@ -107,12 +108,10 @@ double latest_of(const Report& report, const CauseGroup& group) {
 
 Spent spent_by(const Report& report, const CauseGroup& group) {
   const std::optional<Spending> spent = spending_of(report, group);
-  if (spent && spent->most() == Spending::Most::kBlocked) return Spent::kBlocked;
+  if (spent && spent->most() == Spent::kBlocked) return Spent::kBlocked;
   // What samples found was computed, with a processor or, for a while, without.
   if (!is_absent(group.place)) return Spent::kComputing;
-  if (spent) {
-    return spent->most() == Spending::Most::kRan ? Spent::kComputing : Spent::kNoProcessor;
-  }
+  if (spent) return spent->most();
   const double longer = in_seconds(group.longer);
   const bool had_none = longer > 0 && 2 * without_processor_of(report, group) > longer;
   return had_none ? Spent::kNoProcessor : Spent::kOutside;
@@ -360,9 +359,9 @@ std::string victims_words(const Report& report, const CauseGroup& group, bool na
 
 std::optional<Gain> gain_to_say(const Report& report, double run,
                                 const std::optional<Ticks>& gain) {
-  if (!gain || !report.last_calls().empty()) return std::nullopt;
-  const double seconds = std::min(in_seconds(*gain), run);
-  return Gain{seconds, run > 0 && seconds >= kGainToSay * run};
+  const std::optional<double> seconds = gain_seconds(report, run, gain);
+  if (!seconds) return std::nullopt;
+  return Gain{*seconds, run > 0 && *seconds >= kGainToSay * run};
 }
 
 const RootCause* most_costly(const Report& report, const CauseGroup& group) {

@@ -18,7 +18,6 @@ namespace kojak::expert {
 std::optional<Spending> spending_of(const Report& report, const CauseGroup& group);
 // What is said of it: what it did most. Without such readings that it computed is known where
 // samples say so.
-enum class Spent : std::uint8_t { kComputing, kBlocked, kNoProcessor, kOutside };
 Spent spent_by(const Report& report, const CauseGroup& group);
 // Of what it took longer: so much without a processor, at least; exactly where spending_of() knows.
 double without_processor_of(const Report& report, const CauseGroup& group);

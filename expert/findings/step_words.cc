@@ -67,11 +67,13 @@ StepWords end_of(const Report& report, const Chain& chain, const CauseGroup& gro
 
 }  // namespace
 
+bool waits_for_progress(MetricIndex metric) {
+  return all_metrics()[metric].name.find("wait_for_progress") != std::string_view::npos;
+}
+
 std::string ends_wait_by(const Report& report, MetricIndex metric) {
+  if (waits_for_progress(metric)) return "calls " + std::string(library_of(report));
   const std::string_view name = all_metrics()[metric].name;
-  if (name.find("wait_for_progress") != std::string_view::npos) {
-    return "calls " + std::string(library_of(report));
-  }
   for (const auto& [part, does] : kEnds) {
     if (name.find(part) != std::string_view::npos) return std::string(does);
   }

@@ -19,6 +19,8 @@ struct StepWords {
 // What the one awaited does that ends a wait of a pattern: "sends", "gives the lock back", "comes".
 std::string ends_wait_by(const Report& report, MetricIndex metric);
 
+// It is one of the patterns in which a process waits until another one calls the library.
+bool waits_for_progress(MetricIndex metric);
 // Of each link, then of the end if that is known. `group`: the cause at the end is in it; it knows
 // the function.
 std::vector<StepWords> step_words(const Report& report, const Chain& chain,

@@ -10,6 +10,7 @@
 #include "expert/findings/numbers.h"
 #include "expert/findings/processor_words.h"
 #include "expert/findings/rules.h"
+#include "expert/findings/step_words.h"
 #include "expert/findings/wait_words.h"
 #include "expert/findings/waits.h"
 #include "expert/patterns/catalogue.h"
@@ -312,7 +313,6 @@ class Maker {
       const std::string waits = makes_wait(g, several, named);
       const std::string where = where_of(report_, g);
       const bool function = !is_absent(g.function);
-      const std::string are = several ? " are" : " is";
       switch (g.kind) {
         case Stretch::Kind::kBeforeRecording:
           said.words(who + (several ? " start " : " starts ") + short_time(latest_of(report_, g)) +
@@ -334,22 +334,10 @@ class Maker {
                                   whom(g, named) + " wait");
           break;
         default:
-          if (spent_by(report_, g) == Spent::kBlocked) {
-            said.words(who + are + " blocked" + blocked_by(spending_of(report_, g)->kind, several) +
-                       (function ? " in " : " "))
+          if (const Spent spent = spent_by(report_, g); spent != Spent::kComputing) {
+            said.words(spent_words(g, spent, who, several) + (function ? " in " : " "))
                 .names(function ? where : after_words(g))
                 .words(" and " + waits);
-          } else if (spent_by(report_, g) == Spent::kNoProcessor) {
-            said.words(had_no_processor(
-                           who, short_times(without_processor_of(report_, g), in_seconds(g.longer)),
-                           spending_of(report_, g).has_value()) +
-                       (function ? " in " : " "))
-                .names(function ? where : after_words(g))
-                .words(" and " + waits);
-          } else if (spent_by(report_, g) == Spent::kOutside) {
-            said.words(who + are + " outside of " + std::string(library_of(report_)) +
-                       (function ? " in " : " "));
-            said.names(function ? where : after_words(g)).words(" and " + waits);
           } else {
             said.words(who + ", ").names(where).words(", " + waits);
           }
@@ -365,6 +353,21 @@ class Maker {
     Amount sum = 0;
     for (std::size_t i = 0; i < g.odd; ++i) sum += g.units[i].amount;
     return g.odd != 0 && 2 * sum >= g.amount;
+  }
+
+  // "rank 1 is blocked (sleeps)", "rank 1 had no processor for 0.2 s of 0.3 s", "ranks 1 and 2 are
+  // outside of MPI"
+  std::string spent_words(const CauseGroup& g, Spent spent, const std::string& who,
+                          bool several) const {
+    const std::optional<Spending> spending = spending_of(report_, g);
+    if (spent == Spent::kNoProcessor) {
+      return had_no_processor(who,
+                              short_times(without_processor_of(report_, g), in_seconds(g.longer)),
+                              spending.has_value());
+    }
+    const std::string is = who + (several ? " are " : " is ");
+    return spent == Spent::kBlocked ? is + "blocked" + blocked_by(spending->kind, several)
+                                    : is + "outside of " + std::string(library_of(report_));
   }
 
   // "after MPI_Barrier() at x.c:3"
@@ -529,8 +532,7 @@ class Maker {
 
   static bool is_message(MetricIndex metric) { return metric == metric_index<LateSender>(); }
   static bool is_progress(MetricIndex metric) {
-    return metric != kNoMetric &&
-           all_metrics()[metric].name.find("wait_for_progress") != std::string_view::npos;
+    return metric != kNoMetric && waits_for_progress(metric);
   }
 
   std::string advice_of(const CauseGroup& g) {

@@ -86,6 +86,7 @@ ChainSteps steps_of(const expert::Report& analysis, const expert::Chain& chain) 
     const expert::CallPathIndex path = chain.stretch.path;
     found.steps.push_back({chain.links.back().awaited, chain.begin, chain.end,
                            analysis.path_at(path), expert::stretch_name(analysis, chain.stretch)});
+    found.steps.back().cause = true;
   }
   return found;
 }

@@ -40,6 +40,7 @@ struct Step {
   // "rank 3 waits 0.21 s" and "in MPI_Win_free() at halo.c:110, until rank 0 comes": of the chain
   // that stands on the first screen.
   std::string lead = {}, rest = {};
+  bool cause = false;  // it waits for nobody: what the one awaited does
 };
 // From a wait to its cause.
 struct ChainSteps {

@@ -1,8 +1,9 @@
 // How long the recorded run would take without some groups of root causes.
 //
-// Pure function; nothing fails; any thread.
+// Pure functions; nothing fails; any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct WhatIf {
   double run = 0, gain = 0;  // seconds
 };
 
+// What the run of that length gains without something: never more than the run. Nothing where it is
+// not known, or the run was ended.
+std::optional<double> gain_seconds(const Report& report, double run,
+                                   const std::optional<Ticks>& gain);
 // None without root causes, or of a run that was ended.
 std::vector<WhatIf> what_if(const Report& report);
 

@@ -59,6 +59,11 @@ inline Seconds blocked(const Call& c, std::span<const Cause> causes) {
 inline Seconds blocked(const Call& c, Cause cause) {
   return blocked(c, std::span<const Cause>(&cause, 1));
 }
+// How long a call went on behind the first exit from an operation that nobody leaves before all
+// have come.
+inline Seconds completion(const Call& c, Seconds latest_enter, Seconds first_exit) {
+  return overlap(c, std::max(first_exit, latest_enter), c.exit);
+}
 // Who it was that blocked it.
 inline EndedBy blocked_by(const Call& c, std::span<const Cause> causes) {
   const Cause* const latest = deciding_cause(c, causes);

@@ -24,9 +24,10 @@ class Engine {
         ends_(in, events_, summary, open_streams()),
         placement_(ends_.placement()),
         grants_(in, events_, ends_),
-        transfers_(in, events_, ends_, grants_, summary),
+        parts_(in),
+        transfers_(in, events_, ends_, grants_, parts_, summary),
         contexts_(in, events_, ends_),
-        polls_(in, events_, ends_) {
+        polls_(in, events_, ends_, parts_) {
     for (const auto& process : in.survey.processes) {
       if (process) process->restart();
     }
@@ -451,6 +452,7 @@ class Engine {
   EndWriter<Plain> ends_;
   Placement& placement_;
   GrantWriter<Plain> grants_;
+  const WindowParts parts_;
   TransferWriter<Plain> transfers_;
   ContextWriter<Plain> contexts_;
   PollWriter<Plain> polls_;

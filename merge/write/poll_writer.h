@@ -20,8 +20,9 @@ namespace kojak::merge {
 template <bool Plain>
 class PollWriter {
  public:
-  PollWriter(const EngineInputs& in, EventWriter<Plain>& events, EndWriter<Plain>& ends)
-      : events_(events), emitter_(events.emitter()), ends_(ends), parts_(in) {
+  PollWriter(const EngineInputs& in, EventWriter<Plain>& events, EndWriter<Plain>& ends,
+             const WindowParts& parts)
+      : events_(events), emitter_(events.emitter()), ends_(ends), parts_(parts) {
     for (std::size_t i = 0; i < in.traces.size(); ++i) {
       const TraceFacts& facts = in.survey.traces[i];
       for (const auto& [rid, site] : facts.poll_sites) {
@@ -164,7 +165,7 @@ class PollWriter {
   EventWriter<Plain>& events_;
   Emitter<Plain>& emitter_;
   EndWriter<Plain>& ends_;
-  WindowParts parts_;
+  const WindowParts& parts_;
   std::map<Place, PollSite> sites_;
 };
 

@@ -15,14 +15,14 @@ template <bool Plain>
 class TransferWriter {
  public:
   TransferWriter(const EngineInputs& in, EventWriter<Plain>& events, EndWriter<Plain>& ends,
-                 GrantWriter<Plain>& grants, Summary& summary)
+                 GrantWriter<Plain>& grants, const WindowParts& parts, Summary& summary)
       : summary_(summary),
         events_(events),
         emitter_(events.emitter()),
         ends_(ends),
         grants_(grants),
         placement_(ends.placement()),
-        parts_(in),
+        parts_(parts),
         extended_(in.extended),
         processes_(events.processes()) {}
 
@@ -277,7 +277,7 @@ class TransferWriter {
   EndWriter<Plain>& ends_;
   GrantWriter<Plain>& grants_;
   Placement& placement_;
-  WindowParts parts_;
+  const WindowParts& parts_;
   bool extended_;
   std::uint32_t processes_;
   std::uint64_t no_end_ = 0, no_start_ = 0;

@@ -162,12 +162,18 @@ def kill(case):
         sys.exit(f"{failed} polls before it was killed; the trace has\n" + "\n".join(last))
 
 
-def main():
+def case_of_mode():
+    """With --bin, --mode and a folder in which the program notes what it does."""
     options = parser()
     options.add_argument("--bin", required=True, type=pathlib.Path)
     options.add_argument("--mode", required=True)
     case = Case(options.parse_args())
     (case.work / "expected").mkdir()
+    return case
+
+
+def main():
+    case = case_of_mode()
     mode = case.args.mode
     case.args.arguments = [mode if mode in ("threads", "kill") else "all"]  # polls_own has none
     if mode == "kill":

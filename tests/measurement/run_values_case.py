@@ -2,12 +2,11 @@
 """Runs loops that read a value until it changes (programs/values.c) and compares what stands in their traces with what
 the program counted itself: reads, joined or not, and what was found, in each of ELG_POLLS=join and off (--mode)."""
 
-import pathlib
 import subprocess
 import sys
 
-from run_polls_case import printed, stages, value
-from run_trace_case import Case, listing, parser
+from run_polls_case import case_of_mode, printed, stages, value
+from run_trace_case import listing
 
 READ, SWAP, FOUND = 4, 5, 1
 JOINED = ("get", "fetch", "local", "accumulate", "both", "freed", "swap", "replace")
@@ -46,11 +45,7 @@ def check(name, stage, reads, finds, found, join):
 
 
 def main():
-    options = parser()
-    options.add_argument("--bin", required=True, type=pathlib.Path)
-    options.add_argument("--mode", required=True)
-    case = Case(options.parse_args())
-    (case.work / "expected").mkdir()
+    case = case_of_mode()
     directory = case.work / "traces"
     mode = case.args.mode
     done = case.run(True, {"ELG_DIR": directory, "ELG_POLLS": mode, "KOJAK_EXPECT": case.work / "expected"})

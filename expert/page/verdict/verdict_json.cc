@@ -87,6 +87,7 @@ void add_chain(Json& json, const ChainSteps& chain) {
     json.member("end", step.end).member("call", json_position(step.call_node));
     json.member("words", step.words);
     if (!step.lead.empty()) json.member("lead", step.lead).member("rest", step.rest);
+    if (step.cause) json.member("cause", true);
     json.end_object();
   }
   json.end_array();

@@ -34,7 +34,7 @@ struct FenceCompletion {
       .nobody_awaited = true};
 
   static Seconds severity(const Call& c, Seconds latest_enter, Seconds first_exit) {
-    return overlap(c, std::max(first_exit, latest_enter), c.exit);
+    return completion(c, latest_enter, first_exit);
   }
 
   template <class Analysis>

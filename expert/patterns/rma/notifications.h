@@ -231,7 +231,7 @@ class Notifications {
       for (const Holding& h : lock.holdings) {
         if (h.process == at.process || !h.given) continue;
         const Seconds begin = std::max(from, h.taken);
-        const Seconds waited = RmaLateNotification::severity(part.call, begin, h.given->time);
+        const Seconds waited = overlap(part.call, begin, h.given->time);
         if (!(waited > Seconds{0})) continue;
         Wait wait = wait_of_call(metric_index<RmaLockContention>(), part.call);
         wait.begin = begin;

@@ -40,7 +40,7 @@ export class Steps {
       const before = shown[shown.indexOf(at) - 1] ?? -1;
       if (at - before > 1 && before >= 0) list.append(this.cut(before, at));
       const step = this.steps[at];
-      const cause = at === last && step.rest !== undefined && !this.waits(step);
+      const cause = step.cause === true;
       const source = cause ? excerpt(data, group.source) : sourceOfCall(data, step.call, 1);
       const row = h("li", { class: cause ? "culprit" : "" }, h("div", {}, ...this.words(step, at, cause), strip(step, from, span, cause)), source);
       this.rows.push([at, row]);
@@ -54,10 +54,6 @@ export class Steps {
       h("p", { class: "dim said" }, `${chainSaid ?? ""} `, keys, `The strips share one axis.`),
       h("div", { class: "card" }, list),
     );
-  }
-
-  private waits(step: Step): boolean {
-    return step.lead?.includes(" waits ") === true;
   }
 
   private words(step: Step, at: number, cause: boolean): HTMLElement[] {

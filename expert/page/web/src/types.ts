@@ -40,6 +40,7 @@ export interface Step {
   words: string;
   lead?: string; // of the chain on the first screen: "rank 3 waits 0.21 s"
   rest?: string; // and where, until who does what
+  cause?: true; // it waits for nobody: what the one awaited does
 }
 
 export interface Instance {
