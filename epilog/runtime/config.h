@@ -41,7 +41,7 @@ struct Config {
   const char* papi = nullptr;       // file of PAPI's library
   std::uint64_t sample = 0;         // nanoseconds of processor time between samples, or 0
   bool record = true;
-  PollRecording polls = PollRecording::kOff;
+  PollRecording polls = PollRecording::kJoin;
   bool openmp = true;  // constructs of OpenMP are recorded
   bool keep = true;    // beyond the death of the process
   bool verbose = false;

@@ -40,13 +40,13 @@ class Environment : public testing::Test {
 };
 
 TEST_F(Environment, SaysHowPollsAreRecorded) {
-  EXPECT_EQ(read_config().polls, PollRecording::kOff);
-  setenv("ELG_POLLS", "join", 1);
   EXPECT_EQ(read_config().polls, PollRecording::kJoin);
+  setenv("ELG_POLLS", "off", 1);
+  EXPECT_EQ(read_config().polls, PollRecording::kOff);
   setenv("ELG_POLLS", "all", 1);
   EXPECT_EQ(read_config().polls, PollRecording::kAll);
   setenv("ELG_POLLS", "joined", 1);
-  EXPECT_EQ(read_config().polls, PollRecording::kOff);
+  EXPECT_EQ(read_config().polls, PollRecording::kJoin);
   EXPECT_TRUE(complains({"ELG_POLLS=joined", "off, join or all"}));
 }
 
