@@ -21,6 +21,11 @@ std::string tagged(Tag tag) {
   return is_absent(tag) ? std::string() : " (tag " + std::to_string(raw(tag)) + ")";
 }
 
+std::string message_words(ProcessId source, Tag tag) {
+  return "a message from " +
+         (is_absent(source) ? "any rank" : "rank " + std::to_string(raw(source))) + tagged(tag);
+}
+
 // "rank 3", "ranks 1, 2 and 5", "ranks 1, 2, 3, 4 and 60 more".
 std::string rank_words(const std::set<std::uint32_t>& ranks, const char* last_word = "and") {
   constexpr std::size_t kNamed = 8;
@@ -211,9 +216,7 @@ void LastCallFinder::on_unmet_receive(ProcessId process, ProcessId source, CommI
   const Envelope receive{raw(source), raw(process), com, tag};
   received_.add(receive);
   unmet_[receive.destination].push_back(receive);
-  open_requests_[{receive.destination, request}] =
-      "a message from " + (is_absent(source) ? "any rank" : "rank " + std::to_string(raw(source))) +
-      tagged(tag);
+  open_requests_[{receive.destination, request}] = message_words(source, tag);
 }
 
 // ---- who is where
@@ -801,10 +804,42 @@ void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) {
   }
 }
 
+std::string LastCallFinder::asked_for(const OpenCallState& s, RequestId request) const {
+  const auto asked = open_requests_.find({s.process(), request});
+  return asked == open_requests_.end() ? std::string() : asked->second;
+}
+std::string LastCallFinder::asked_for(const OpenCallState& s, const MpiPoll& m) const {
+  const std::string at =
+      is_absent(m.tlid) ? "a window" : "the window of rank " + std::to_string(raw(m.tlid));
+  switch (static_cast<PollKind>(raw(m.kind))) {
+    case PollKind::kRequest:
+      return is_absent(m.wid) ? asked_for(s, m.reqid) : "an operation in " + at;
+    case PollKind::kMessage: {
+      const LocationDef* const source =
+          is_absent(m.plid) ? nullptr
+                            : definitions_.locations.find(static_cast<LocationId>(raw(m.plid)));
+      return message_words(source == nullptr ? absent<ProcessId>() : source->process, m.tag);
+    }
+    case PollKind::kExposure: {
+      const auto missing = uncompleted_.find({s.process(), m.wid});
+      return missing == uncompleted_.end() ? ""
+                                           : "MPI_Win_complete of " + rank_words(missing->second);
+    }
+    case PollKind::kRead:
+      return "another value in " + at;
+    case PollKind::kSwap:
+      return "the value to swap in " + at;
+    default:
+      return "";
+  }
+}
+
 // What a process did lately that is in no call that can wait. It polls if its last calls of MPI
-// did, and the end came no later after them than they after each other.
+// did, and the end came no later after them than they after each other. A series that was open was
+// known up to its last millisecond, and more is needed to say that it was left.
 void LastCallFinder::look_back(const OpenCallState& s, LastCall& call) const {
   constexpr std::uint64_t kPolls = 10;
+  constexpr double kOfSeries = 0.25;
   const bool in_poll = s.call.function != nullptr && is_poll(s.call.function->role);
   const Lately& lately = lately_[s.call.index];
   const auto left_out = unrecorded_.find(s.call.process);
@@ -818,13 +853,20 @@ void LastCallFinder::look_back(const OpenCallState& s, LastCall& call) const {
   }
   if (!s.outside() && !in_poll) return;
   call.after = lately.path;
-  if (lately.polls < kPolls) return;
-  const double mean = (lately.left - lately.first).value / static_cast<double>(lately.polls);
-  if ((s.until - lately.left).value > std::max(kStood, 3 * mean)) return;
+  const auto open = open_polls_.find(s.call.index);
+  const bool is_open = open != open_polls_.end();
+  if (lately.polls < kPolls && !(is_open && open->second.waits())) return;
+  const double polled = (lately.left - lately.first).value;
+  const double mean = polled / static_cast<double>(lately.polls);
+  const double silent = std::max({kStood, 3 * mean, is_open ? kOfSeries * polled : 0});
+  if ((s.until - lately.left).value > silent) return;
   call.polls = lately.polls;
-  if (const auto asked = open_requests_.find({s.process(), lately.asked});
-      asked != open_requests_.end()) {
-    call.polls_for = asked->second;
+  if (is_open && !open->second.members.empty()) {
+    const std::vector<MpiPoll>& members = open->second.members;
+    call.polls_for = asked_for(s, members.front());
+    call.polls_for_more = members.size() > 1 || raw(members.front().requests) > 1;
+  } else {
+    call.polls_for = asked_for(s, lately.asked);
     call.polls_for_more = lately.of_several;
   }
   call.call_path = lately.path;

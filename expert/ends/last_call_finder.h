@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "earl/aspects/polls.h"
 #include "earl/replay.h"
 #include "expert/ends/envelopes.h"
 #include "expert/ends/last_calls.h"
@@ -61,6 +62,11 @@ class LastCallFinder {
   void on_polls(const earl::OpenCall& at, std::uint64_t calls) {
     lately_[at.index].joined += calls;
   }
+  // A series that was open when its process ended is what that was in.
+  void on_polled(const earl::OpenCall& at, const earl::PolledSeries& series) {
+    if (raw(series.polled.end) == raw(PollEnd::kProcessEnded)) [[unlikely]]
+      open_polls_[at.index] = series;
+  }
   void on_collective_unbegun(const earl::CollectiveInstance& instance);
   void on_window_collective(const earl::WindowInstance& instance);
   void on_access_transaction(const earl::AccessEpoch& epoch);
@@ -79,8 +85,10 @@ class LastCallFinder {
     Lately& lately = lately_[call.index];
     lately.seen = true;
     const std::size_t region = raw(call.region);
-    const Kind kind = region < kinds_.size() ? kinds_[region] : Kind::kOther;
+    Kind kind = region < kinds_.size() ? kinds_[region] : Kind::kOther;
     if (kind == Kind::kOther) return;
+    if (call.joined) [[unlikely]]
+      kind = Kind::kPoll;  // also where it reads
     if (kind == Kind::kPause) {
       lately.paused = true;
       return;
@@ -193,15 +201,18 @@ class LastCallFinder {
   bool sent(Rank source, Rank destination, CommId com, Tag tag) const;
   bool taken(Rank source, Rank destination, CommId com, Tag tag) const;
 
+  std::string asked_for(const OpenCallState& s, const MpiPoll& member) const;
+  std::string asked_for(const OpenCallState& s, RequestId request) const;
   void look_back(const OpenCallState& s, LastCall& call) const;
 
   const Definitions& definitions_;
   RegionId pausing_;
-  std::vector<Kind> kinds_;                            // by region
-  std::vector<Lately> lately_;                         // by location
-  std::map<std::uint32_t, earl::OpenCall> cut_;        // what no record has ended, by location
-  std::map<ProcessId, const char*> unrecorded_;        // of which calls are missing, and why
-  std::map<std::uint32_t, OpenCallState> open_calls_;  // by location
+  std::vector<Kind> kinds_;                                 // by region
+  std::vector<Lately> lately_;                              // by location
+  std::map<std::uint32_t, earl::OpenCall> cut_;             // what no record has ended, by location
+  std::map<ProcessId, const char*> unrecorded_;             // of which calls are missing, and why
+  std::map<std::uint32_t, OpenCallState> open_calls_;       // by location
+  std::map<std::uint32_t, earl::PolledSeries> open_polls_;  // by location: at its end
   std::map<std::uint32_t, std::map<CallSiteId, double>> sampled_;  // by location, since it acted
   Envelopes sent_, received_;  // messages and receives that are there, or on their way
   std::map<Rank, std::vector<Envelope>> unreceived_;                 // by source

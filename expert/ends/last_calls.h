@@ -58,8 +58,8 @@ struct LastCall {
   } state = State::kInCall;
   std::uint32_t after = kLeftNone;  // outside MPI: the call of MPI or SHMEM that it left last
   std::uint64_t polls = 0;          // how many calls in a row asked, up to the end
-  // "a message from rank 3 (tag 1)": of the request that the last of them asked for, or that is the
-  // first of several. Empty if that is not known, as with MPI_Iprobe.
+  // "a message from rank 3 (tag 1)": what the series that was open, or the last of them, asked for
+  // first. Empty if that is not known, as with a single MPI_Iprobe.
   std::string polls_for;
   bool polls_for_more = false;  // there may be others
   bool other_world = false;     // processes of another MPI_COMM_WORLD can end it, too

@@ -128,6 +128,72 @@ TEST(LastCalls, WhatAProcessPollsForIsSaid) {
   EXPECT_NE(found.said.find("60 times, for a message from any rank at least."), std::string::npos)
       << found.said;
 }
+// Series that were open when their processes ended, at 9. What was asked for is said for each kind.
+TEST(LastCalls, WhatASeriesThatWasOpenAsksForIsSaid) {
+  struct Asked {
+    const char* region;
+    const char* member;
+    const char* words;
+  };
+  const std::vector<Asked> all{
+      {"MPI_Iprobe", "kind=2 plid=0 cid=0 tag=7", "a message from rank 0 (tag 7)"},
+      {"MPI_Iprobe", "kind=2 cid=0", "a message from any rank"},
+      {"MPI_Test", "kind=1 reqid=4 requests=1", "a message from rank 0 (tag 5)"},
+      {"MPI_Get", "kind=4 wid=0 tlid=0 disp=8 bytes=4", "another value in the window of rank 0"},
+      {"MPI_Compare_and_swap", "kind=5 wid=0 tlid=0 disp=8 bytes=4",
+       "the value to swap in the window of rank 0"}};
+  EndedRun run(static_cast<unsigned>(all.size()) + 1);
+  run.stands(0, 2, "MPI_Recv", "slid=3 tag=5");
+  run.line("ENTER", 3, 2.5, "region=MPI_Irecv")
+      .line("MPI_RECV_REQUEST", 3, 2.5, "reqid=4 slid=0 cid=0 tag=5")
+      .line("EXIT", 3, 2.5, "");
+  for (unsigned i = 0; i < all.size(); ++i) {
+    const std::string region = std::string("region=") + all[i].region;
+    run.line("ENTER", i + 1, 3, region)
+        .line("MPI_POLLED", i + 1, 8.99,
+              "count=4000 begin=3 called=1 rest=1 judged=1 end=6 flags=4 members=1")
+        .line("MPI_POLL", i + 1, 8.99,
+              region + " count=4000 first_enter=3 last_enter=8.98 " + all[i].member)
+        .line("EXIT", i + 1, 8.99, "");
+  }
+  const LastFound found(run);
+  for (unsigned i = 0; i < all.size(); ++i) {
+    const LastCall& call = found.of(i + 1);
+    EXPECT_EQ(call.state, LastCall::State::kPolls) << i;
+    EXPECT_EQ(call.polls, 4000u) << i;
+    EXPECT_EQ(call.since.value, 3) << i;
+    EXPECT_EQ(call.polls_for, all[i].words);
+    EXPECT_FALSE(call.polls_for_more);
+  }
+  EXPECT_NE(found.said.find("rank 4 polls by MPI_Get since 3.000 s, for 6.000 s, 4,000 times, for "
+                            "another value in the window of rank 0."),
+            std::string::npos)
+      << found.said;
+}
+// The silence behind a series that was open: up to a quarter of the series it is one of its rounds,
+// or what the machine did until the end was seen. Longer, the loop was left; so it was, too, where
+// the series ended by something else.
+TEST(LastCalls, ASeriesThatWasOpenMayBeSilentForAQuarter) {
+  const auto state = [](double last, int polls, int end) {
+    EndedRun run(2);
+    run.stands(0, 2, "MPI_Recv", "slid=1 tag=5");
+    const std::string count = "count=" + std::to_string(polls);
+    run.line("ENTER", 1, 1.5, "region=MPI_Iprobe")
+        .line("MPI_POLLED", 1, last,
+              count + " begin=1.5 called=0.5 rest=0.5 judged=1 end=" + std::to_string(end) +
+                  " flags=4 members=1")
+        .line("MPI_POLL", 1, last,
+              "kind=2 region=MPI_Iprobe " + count + " first_enter=1.5 last_enter=1.5 cid=0")
+        .line("EXIT", 1, last, "");
+    return LastFound(run).of(1).state;
+  };
+  EXPECT_EQ(state(7.75, 4000, 6), LastCall::State::kPolls);
+  EXPECT_EQ(state(7.5, 4000, 6), LastCall::State::kPolls);  // 1.5 of 6
+  EXPECT_EQ(state(7.4375, 4000, 6), LastCall::State::kComputes);
+  EXPECT_EQ(state(7.5, 4000, 3), LastCall::State::kComputes);
+  EXPECT_EQ(state(7.5, 4, 6), LastCall::State::kPolls);  // few, but it waits in them
+  EXPECT_EQ(state(8.99, 4, 3), LastCall::State::kComputes);
+}
 // Each waits for the other, but the one polls for it: it goes on.
 TEST(LastCalls, WhoPollsIsInNoCircle) {
   const auto run = [](int polls) {
