@@ -110,6 +110,10 @@ class Listing {
       enter(region(r.rid));
       leave("tested");
     }
+    if constexpr (std::is_same_v<R, MpiPollCall>) {
+      enter(region(r.rid));
+      leave("polls:" + std::to_string(raw(r.count)));
+    }
     if constexpr (std::is_same_v<R, MpiRmaCall>) {
       static const char* const kKinds[] = {"?", "put", "get", "getput"};
       enter(region(r.rid));

@@ -34,6 +34,19 @@ TEST_F(OracleTest, OverlapStaysWithinTheCall) {
   EXPECT_DOUBLE_EQ(Truth::overlap(c, 4, 3), 0);
 }
 
+// A test that was alone, and one of five in turn.
+TEST_F(OracleTest, OnlyALoopOfTestsWaits) {
+  for (const bool loop : {false, true}) {
+    run_.calls.clear();
+    std::map<std::string, std::string> notes{{"recv", "a"}};
+    if (loop) notes["polls"] = "5";
+    call(0, "MPI_Test", 1, 5, notes);
+    call(1, "MPI_Send", 4, 4.1, {{"send", "a"}});
+    EXPECT_DOUBLE_EQ(value("mpi_latesender", "MPI_Test", 0), loop ? 3 : 0);
+    EXPECT_DOUBLE_EQ(value("visits", "MPI_Test", 0), loop ? 5 : 1);
+  }
+}
+
 TEST_F(OracleTest, BlockedLooksAtCausesBeforeTheEndOnly) {
   const Call c{0, "MPI_Put", 2, 5, {}};
   EXPECT_DOUBLE_EQ(Truth::blocked(c, {1, 3, 4.5, 8}), 2.5);

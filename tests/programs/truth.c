@@ -187,6 +187,11 @@ void pause_ms(int ms) {
     usleep((useconds_t)(left * 1e6) + 1);
 }
 
+void tell_and_sleep(int event) {
+  tell(event);
+  pause_ms(5);
+}
+
 void hear_late(int event, int times) {
   hear(event, times);
   pause_ms(kLateMs);

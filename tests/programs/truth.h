@@ -15,7 +15,8 @@
  *   comm=C root=R place=P     a collective on communicator C (any name), world rank of its root,
  * and for scans the own rank in C win=W                     a window (any name); MPI_Win_fence:
  * noprecede=1 group=R,R,...             MPI_Win_post, MPI_Win_start: world ranks flag=0|1
- * MPI_Win_test: its answer to=R                      a transfer: world rank of its target send=M
+ * MPI_Win_test: its answer polls=N   how many calls in turn this was, of which the last one found
+ * something (POLLED) to=R                      a transfer: world rank of its target send=M
  * post=M recv=M finish=M   message M (any name) starts here; its receive is posted, completed here;
  * its send is completed by this Wait. Lists with commas. A blocking receive needs recv only.
  *   win=W lock=R exclusive=0|1 nocheck=1   MPI_Win_lock; without lock= MPI_Win_lock_all
@@ -69,6 +70,21 @@ double truth_now(void); /* CLOCK_MONOTONIC, in seconds */
     truth_at(__func__, __LINE__);            \
     truth_exit(entered, #call, __VA_ARGS__); \
   } while (0)
+/* A loop that polls and waits in between is recorded as one call, from its first poll to the one with
+ * which `found` becomes true. `between` comes after each of the others. Notes say polls=N, of `polls`. */
+#define POLLED(call, found, between, ...)    \
+  do {                                       \
+    const double entered = truth_enter();    \
+    int polls = 0;                           \
+    for (;;) {                               \
+      (void)(call);                          \
+      ++polls;                               \
+      if (found) break;                      \
+      between;                               \
+    }                                        \
+    truth_at(__func__, __LINE__);            \
+    truth_exit(entered, #call, __VA_ARGS__); \
+  } while (0)
 double truth_enter(void);
 void truth_at(const char* function, int line);
 void truth_exit(double entered, const char* call, const char* note, ...)
@@ -86,6 +102,7 @@ void tell(int event);
 void hear(int event, int times);
 int told(int event, int times); /* whether hear would return at once */
 void pause_ms(int ms);
+void tell_and_sleep(int event); /* in a loop that polls */
 /* Hear, and kLateMs more. */
 void hear_late(int event, int times);
 

@@ -1,15 +1,12 @@
-/* A target that asks by MPI_Win_test instead of waiting does not wait in MPI: the successful test
- * ends the exposure epoch and is short, the unsuccessful ones end nothing. */
+/* A target that asks by MPI_Win_test, and sleeps in between, waits like one in MPI_Win_wait: from
+ * its first test on, which found nothing, to the one that ends the exposure epoch. */
 #include "truth.h"
 
 enum { kTesting, kTestingAgain };
 
 static void test_until_done(MPI_Win win, int event) {
-  for (int done = 0; !done;) {
-    TIMED(MPI_Win_test(win, &done), "win=0 flag=%d", done != 0);
-    tell(event);
-    if (!done) pause_ms(5);
-  }
+  int done = 0;
+  POLLED(MPI_Win_test(win, &done), done, tell_and_sleep(event), "win=0 flag=1 polls=%d", polls);
 }
 
 int main(int argc, char** argv) {
@@ -37,7 +34,10 @@ int main(int argc, char** argv) {
   TIMED(MPI_Win_free(&win), "win=0");
   members_free(&target);
   members_free(&origins);
-  if (rank == 0) at_least("visits", "MPI_Win_test", 0, 4);
+  if (rank == 0) {
+    at_least("visits", "MPI_Win_test", 0, 4);
+    at_least("mpi_rma_earlywait", "MPI_Win_test", 0, 2 * SURELY(kLateMs));
+  }
   truth_end();
   return 0;
 }

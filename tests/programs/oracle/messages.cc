@@ -41,8 +41,9 @@ Messages read_messages(const Notes& run) {
   return messages;
 }
 
+// A single one, which does not wait.
 bool is_test(const Call& call) {
-  return call.function.starts_with("MPI_Test");
+  return call.function.starts_with("MPI_Test") && !call.has("polls");
 }
 
 // Whether `other` was sent before `message` and is still under way when `message` is received.

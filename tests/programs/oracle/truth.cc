@@ -172,8 +172,9 @@ void Truth::add_counts_and_times(const Notes& run) {
   for (const auto& calls : run.calls) {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       const Call& call = calls[i];
-      values_[{"visits", call.function, call.rank}] += 1;
-      if (call.has("site")) values_[{"visits", call.at_site(), call.rank}] += 1;
+      const double visits = call.has("polls") ? call.number("polls") : 1;
+      values_[{"visits", call.function, call.rank}] += visits;
+      if (call.has("site")) values_[{"visits", call.at_site(), call.rank}] += visits;
       for (const std::string& metric : kByteMetrics)
         values_[{metric, call.function, call.rank}] += call.number(metric);
       const std::vector<std::string> classes = classes_of(call);
