@@ -116,6 +116,11 @@ def read_trace(text, ranks):
             site = sites[fields["csid"]]
             calls[int(processes[fields["lid"]])][regions[site["erid"]]] += 1
             callers.add(files.get(site["fid"], "?") if site["lrid"] != "absent" else "nobody")
+        elif name == "MPI_POLLED":  # its ENTER is that of the call that found something, or of the first poll
+            entered = int(fields["flags"]) >> 2 & 1
+        elif name == "MPI_POLL":
+            calls[int(processes[fields["lid"]])][regions[fields["rid"]]] += int(fields["count"]) - entered
+            entered = 0
         elif name in CALLS and regions[fields["rid"]].startswith("MPI_"):
             calls[int(processes[fields["lid"]])][regions[fields["rid"]]] += 1
         elif name in FIELDS:
