@@ -6,6 +6,7 @@ namespace kojak::html {
 namespace {
 
 constexpr std::uint32_t kNoBox = 0xFFFFFFFFu;
+constexpr std::uint32_t kMostCalls = (1u << 30) - 1;
 // No run is longer than some years.
 constexpr Nanoseconds kLongest = Nanoseconds{1} << 60;
 
@@ -87,7 +88,8 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<
     if (into != kNoBox && !alone && !about[into].alone && box.end - boxes[into].begin < threshold) {
       Box& merged = boxes[into];
       merged.end = std::max(merged.end, box.end);
-      merged.calls += box.calls;
+      merged.calls = (merged.instances() + box.instances()) & kMostCalls;
+      merged.joined = merged.sleeping = 0;
       if (length > about[into].longest) {
         merged.path = box.path;
         about[into].longest = length;
@@ -115,6 +117,7 @@ void condense(std::vector<WaitBox>& waits, Nanoseconds threshold) {
       if (wait.waited > longest) {
         longest = wait.waited;
         merged.metric = wait.metric;
+        merged.path = wait.path;
         merged.awaited = wait.awaited;
         merged.ended = wait.ended;
       }

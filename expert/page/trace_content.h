@@ -36,8 +36,12 @@ enum class RegionKind : std::uint8_t {
 struct Box {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
-  std::uint32_t path = 0;   // TraceContent::paths
-  std::uint32_t calls = 1;  // more: short calls of one kind in a row, drawn as one
+  std::uint32_t path = 0;          // TraceContent::paths
+  std::uint32_t calls : 30 = 1;    // more: short calls of one kind in a row, drawn as one
+  std::uint32_t joined : 1 = 0;    // or, if that is set, polls in turn, which are one instance
+  std::uint32_t sleeping : 1 = 0;  // between these
+
+  std::uint32_t instances() const { return joined != 0 ? 1 : calls; }
 };
 
 // Where a call waited: within these times, for `waited` of them.
@@ -49,6 +53,7 @@ struct WaitBox {
   std::uint32_t awaited = kNobody;  // row of who ended it, where one did
   Nanoseconds ended = 0;            // when that one did
   std::uint32_t waits = 1;          // more: short waits in a row, drawn as one
+  std::uint32_t path = 0;           // of the call
 
   static constexpr std::uint32_t kNobody = static_cast<std::uint32_t>(-1);
 };

@@ -120,6 +120,19 @@ class Content {
       density_.add_mpi(call.index, begin, end);
   }
 
+  void on_polled(const earl::OpenCall& call, const earl::PolledSeries& series) {
+    constexpr std::uint64_t kMost = (1u << 30) - 1;
+    constexpr double kSleeps = 0.1;
+    const std::vector<std::size_t>& open = open_[call.index];
+    if (open.empty()) return;
+    const MpiPolled& polled = series.polled;
+    Box& box = out_.boxes[call.index][open.back()];
+    const std::uint64_t polls = raw(polled.count) + (series.alone() ? 0 : 1);
+    box.calls = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(polls, 1, kMost)) & kMost;
+    box.joined = 1;
+    box.sleeping = polled.asleep.value > kSleeps * (polled.time - polled.begin).value;
+  }
+
   void on_wait(const expert::Wait& wait) {
     if (expert::kPartOfPattern[wait.metric] || !(wait.begin < wait.end)) return;
     const WaitBox box{.begin = clock_(wait.begin),
@@ -127,7 +140,8 @@ class Content {
                       .waited = clock_.length(wait.waiting),
                       .metric = wait.metric,
                       .awaited = wait.ended_by.known() ? wait.ended_by.location : WaitBox::kNobody,
-                      .ended = wait.ended_by.known() ? clock_(wait.ended_by.time) : 0};
+                      .ended = wait.ended_by.known() ? clock_(wait.ended_by.time) : 0,
+                      .path = wait.call_path};
     if (box.waited == 0) return;
     const bool known = wait.ended_by.known();
     add_traffic(TrafficKind::kWait, raw(trace_.process(wait.location)),
@@ -139,6 +153,25 @@ class Content {
     density_.add_wait(wait.location, box.begin, box.end, box.waited);
     out_.waits[wait.location].push_back(box);
     if (++waits_ > 2 * limits_.waits) condense_waits();
+  }
+
+  // Of who serves: it waited for nobody.
+  void on_moved(expert::CallPathIndex path, expert::LocationIndex location,
+                expert::MetricIndex from, std::optional<expert::MetricIndex> to) {
+    for (WaitBox& box : out_.waits[location]) {
+      if (box.path != path || box.metric != from) continue;
+      const bool known = box.awaited != WaitBox::kNobody;
+      Traffic& sum = traffic_of(TrafficKind::kWait, raw(trace_.process(location)),
+                                known ? raw(trace_.process(box.awaited)) : Traffic::kNone,
+                                Traffic::kNone, region_of(path));
+      sum.amount -= std::min(sum.amount, box.waited);
+      sum.count -= std::min<std::uint64_t>(sum.count, box.waits);
+      box.metric = to.value_or(from);
+      box.awaited = WaitBox::kNobody;
+      box.ended = 0;
+      if (!to) box.waited = 0;
+    }
+    std::erase_if(out_.waits[location], [](const WaitBox& box) { return box.waited == 0; });
   }
 
   void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
@@ -420,6 +453,12 @@ class Content {
 
   void add_traffic(TrafficKind kind, std::uint32_t from, std::uint32_t to, std::uint32_t on,
                    std::uint32_t region, std::uint64_t amount) {
+    Traffic& sum = traffic_of(kind, from, to, on, region);
+    sum.amount += amount;
+    ++sum.count;
+  }
+  Traffic& traffic_of(TrafficKind kind, std::uint32_t from, std::uint32_t to, std::uint32_t on,
+                      std::uint32_t region) {
     if (traffic_.size() > limits_.pairs && out_.ranks_per_block < out_.processes) {
       out_.traffic = cells();
       while (out_.traffic.size() > limits_.pairs && out_.ranks_per_block < out_.processes) {
@@ -436,9 +475,7 @@ class Content {
       cell.window = on;
       cell.region = region;
     }
-    Traffic* const sum = cell_of(cell);
-    sum->amount += amount;
-    ++sum->count;
+    return *cell_of(cell);
   }
   // Operations of one kind mostly are between few processes.
   Traffic* cell_of(const Traffic& cell) {
@@ -472,6 +509,7 @@ class Content {
   std::vector<Traffic> cells() const {
     std::map<TrafficKey, Traffic> sums;
     for (const auto& [known, cell] : traffic_) {
+      if (cell.count == 0) continue;
       Traffic named = cell;
       if (cell.region != Traffic::kNone && (cell.region & kOfPath) != 0) {
         const std::uint32_t path = cell.region & ~kOfPath;
@@ -620,6 +658,13 @@ void TimelineReader::on_begin(Seconds first) {
 }
 void TimelineReader::on_end(Seconds last) {
   state_->rows->on_end(last);
+}
+void TimelineReader::on_polled(const earl::OpenCall& call, const earl::PolledSeries& series) {
+  state_->rows->on_polled(call, series);
+}
+void TimelineReader::on_moved(expert::CallPathIndex path, expert::LocationIndex location,
+                              expert::MetricIndex from, std::optional<expert::MetricIndex> to) {
+  state_->rows->on_moved(path, location, from, to);
 }
 void TimelineReader::on_processor(const earl::OpenCall& in, Seconds time,
                                   const earl::ProcessorTimes& times) {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "earl/replay.h"
@@ -51,7 +52,10 @@ class TimelineReader {
   void on_end(Seconds last);
   void on_enter(const earl::OpenCall& event);
   void on_call(const earl::Call& event);
+  void on_polled(const earl::OpenCall& call, const earl::PolledSeries& series);
   void on_wait(const expert::Wait& event);
+  void on_moved(expert::CallPathIndex path, expert::LocationIndex location,
+                expert::MetricIndex from, std::optional<expert::MetricIndex> to);
   void on_send(const earl::SendEvent& event);
   void on_message_call(const earl::MessageCall& event);
   void on_transfer(const earl::Transfer& event);

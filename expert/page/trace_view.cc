@@ -70,6 +70,8 @@ void add_boxes(Blob& blob, const TraceContent& content) {
   add_spans(blob, "box", content.boxes);
   add_column(blob, "boxPaths", content.boxes, [](const Box& box) { return box.path; });
   add_column(blob, "boxCalls", content.boxes, [](const Box& box) { return box.calls; });
+  add_column(blob, "boxPolls", content.boxes,
+             [](const Box& box) { return box.joined | box.sleeping << 1; });
 }
 
 void add_waits(Blob& blob, const TraceContent& content) {

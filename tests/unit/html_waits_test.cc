@@ -121,6 +121,90 @@ TEST(HtmlThin, TwoReadingsBecomeOne) {
   EXPECT_EQ(stripes[1].begin, 30u);
 }
 
+// A series of 100 polls that wait is one call, and one wait; between these the program sleeps for
+// 2.5 of 3.5 s. One that only once finds something serves nobody.
+TEST(HtmlWaits, ASeriesOfPollsIsOneWait) {
+  const TraceContent content = read(R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=1 time=1 region=MPI_Iprobe
+ENTER lid=0 time=4 region=MPI_Send
+MPI_SEND lid=0 time=4 dlid=1 cid=0 tag=1 sent=8
+EXIT lid=0 time=4.25
+MPI_POLLED lid=1 time=4.5 count=100 begin=1 called=0.5 paused=3 asleep=2.5 judged=1 end=1 members=1
+MPI_POLL lid=1 time=4.5 kind=2 region=MPI_Iprobe count=100 first_enter=1 last_enter=4.25 cid=0
+MPI_PROBED lid=1 time=5 slid=0 cid=0 tag=1
+EXIT lid=1 time=5
+ENTER lid=1 time=5 region=MPI_Recv
+MPI_RECV lid=1 time=5.5 slid=0 cid=0 tag=1 recvd=8
+EXIT lid=1 time=5.5
+EXIT lid=0 time=7
+EXIT lid=1 time=7
+)");
+  ASSERT_EQ(content.boxes.size(), 2u);
+  ASSERT_EQ(content.boxes[1].size(), 3u);
+  const Box& polled = content.boxes[1][1];
+  EXPECT_EQ(polled.begin, kSecond);
+  EXPECT_EQ(polled.end, 5 * kSecond);
+  EXPECT_TRUE(polled.joined);
+  EXPECT_TRUE(polled.sleeping);
+  EXPECT_EQ(polled.calls, 101u);
+  EXPECT_EQ(polled.instances(), 1u);
+  EXPECT_FALSE(content.boxes[1][2].joined);
+  ASSERT_FALSE(content.waits[1].empty());
+  EXPECT_EQ(content.waits[1][0].metric, expert::metric_index<expert::LateSender>());
+  EXPECT_EQ(content.waits[1][0].waited, 3 * kSecond);
+}
+
+// Who serves whoever asks waits for nobody: ten requests of two processes, each answered.
+TEST(HtmlWaits, WhoServesWaitsForNobody) {
+  std::ostringstream text;
+  text << "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\nENTER lid=2 time=0 "
+          "region=main\n";
+  const auto call = [&](int rank, int time, const char* region, const std::string& record) {
+    text << "ENTER lid=" << rank << " time=" << time << " region=" << region << "\n";
+    if (!record.empty()) text << record << "\n";
+    text << "EXIT lid=" << rank << " time=" << time << "\n";
+  };
+  for (int i = 0; i < 10; ++i) {
+    const int t = 10 * i, client = 1 + i % 2;
+    const std::string from = std::to_string(client);
+    text << "ENTER lid=0 time=" << t + 1 << " region=serve\nENTER lid=0 time=" << t + 1
+         << " region=MPI_Recv\n";
+    call(client, t + 4, "MPI_Send",
+         "MPI_SEND lid=" + from + " time=" + std::to_string(t + 4) + " dlid=0 cid=0 tag=1 sent=8");
+    text << "ATTR_UI1 kind=1 value=1\nMPI_RECV lid=0 time=" << t + 6 << " slid=" << from
+         << " cid=0 tag=1 recvd=8\nEXIT lid=0 time=" << t + 6 << "\nEXIT lid=0 time=" << t + 6
+         << "\n";
+    call(0, t + 7, "MPI_Send",
+         "MPI_SEND lid=0 time=" + std::to_string(t + 7) + " dlid=" + from + " cid=0 tag=2 sent=8");
+    call(client, t + 8, "MPI_Recv",
+         "MPI_RECV lid=" + from + " time=" + std::to_string(t + 8) + " slid=0 cid=0 tag=2 recvd=8");
+  }
+  text << "EXIT lid=0 time=100\nEXIT lid=1 time=100\nEXIT lid=2 time=100\n";
+  const TraceContent content = read(text.str());
+  Nanoseconds idle = 0;
+  for (const WaitBox& wait : content.waits[0]) {
+    EXPECT_EQ(wait.metric, expert::metric_index<expert::IdleDispatcher>());
+    EXPECT_EQ(wait.awaited, WaitBox::kNobody);
+    idle += wait.waited;
+  }
+  EXPECT_EQ(idle, 30 * kSecond);
+  for (const Traffic& cell : content.traffic)
+    EXPECT_FALSE(cell.kind == TrafficKind::kWait && cell.from == 0);
+}
+
+TEST(HtmlCondense, APartOfASeriesCountsAsOneCall) {
+  std::vector<Box> boxes{
+      {0, 100, 0, 1}, {10, 12, 1, 500, 1, 1}, {12, 14, 1, 1}, {14, 90, 2, 600, 1, 1}};
+  condense(boxes, 16);
+  ASSERT_EQ(boxes.size(), 3u);
+  EXPECT_EQ(boxes[1].calls, 2u);
+  EXPECT_FALSE(boxes[1].joined);
+  EXPECT_EQ(boxes[2].calls, 600u);
+  EXPECT_TRUE(boxes[2].joined);
+}
+
 TEST(HtmlCondense, CallsThatWaitedLongStayApart) {
   // Four short calls in a row; in the third 2 ns of waiting, an eighth of the threshold.
   std::vector<Box> boxes{

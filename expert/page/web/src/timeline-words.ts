@@ -24,7 +24,7 @@ export class Words {
     const calls = boxes.calls[box];
     const length = (boxes.end[box] - boxes.begin[box]) / 1e9;
     const lines = [
-      calls > 1 ? `${grouped(calls)} calls, longest ${name}` : name,
+      calls > 1 ? `${grouped(calls)} calls, longest ${name}` : `${name}${this.polls(row, box)}`,
       `${this.rowNames[row]}: ${duration(length)}, from ${moment(boxes.begin[box])} to ${moment(boxes.end[box])}`,
     ];
     if (boxes.parent[box] >= 0) lines.push(`in ${this.trace.info.regions.name[boxes.region[boxes.parent[box]]]}`);
@@ -36,6 +36,12 @@ export class Words {
     lines.push(...this.unserved(row, boxes.begin[box], boxes.end[box]));
     lines.push(...this.moved(row, boxes.begin[box], boxes.end[box]));
     return lines;
+  }
+
+  // Of calls in turn that asked for what was not there.
+  private polls(row: number, box: number): string {
+    const { polls, sleeping } = this.trace.rows[row];
+    return polls[box] > 0 ? `, ${grouped(polls[box])} times in turn${sleeping[box] ? ", asleep in between" : ""}` : "";
   }
 
   // Where a call path's last call stands.

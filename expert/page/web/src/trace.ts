@@ -26,6 +26,8 @@ export class Boxes {
     readonly path: Uint32Array, // of the analysis: TraceInfo.paths
     readonly region: Uint32Array,
     readonly calls: Float64Array,
+    readonly polls: Float64Array, // in turn, which are one instance; 0: it is none of these
+    readonly sleeping: Uint8Array, // 1: between them
   ) {
     const count = begin.length;
     this.parent = new Int32Array(count);
@@ -250,7 +252,11 @@ export class TraceData {
     const ends = blob.varints("boxLengths");
     const paths = Uint32Array.from(blob.varints("boxPaths"));
     const regions = paths.map((path) => this.info.paths.region[path]);
-    const calls = blob.varints("boxCalls");
+    const joined = Uint8Array.from(blob.varints("boxPolls"));
+    const counts = blob.varints("boxCalls");
+    const polls = counts.map((count, i) => (joined[i] & 1 ? count : 0));
+    const calls = counts.map((count, i) => (joined[i] & 1 ? 1 : count));
+    const sleeping = joined.map((kind) => kind >> 1);
     const bandBegins = blob.varints("bandBegins");
     const bandEnds = blob.varints("bandLengths");
     const windows = blob.varints("bandWindows");
@@ -265,6 +271,8 @@ export class TraceData {
           paths.subarray(at, at + count),
           regions.subarray(at, at + count),
           calls.subarray(at, at + count),
+          polls.subarray(at, at + count),
+          sleeping.subarray(at, at + count),
         ),
       );
       at += count;
