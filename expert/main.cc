@@ -41,10 +41,8 @@ namespace po = boost::program_options;
 constexpr cli::ToolInfo kInfo{
     "expert",
     "[options] DIR|TRACE",
-    "Finds out why a program waited, from its run's directory (merged on the way) or a merged "
-    "trace\n"
-    "('-': standard input): computes for every pattern, call path and process what time it cost,\n"
-    "writes a CUBE report, prints a summary.",
+    "Finds out why a program waited, from its run's directory (merged on the way) or a merged\n"
+    "trace ('-': standard input). Writes a CUBE report, prints who made the others wait.",
     "expert elg_prog_4 && cube elg_prog_4/a.cube",
 };
 
