@@ -2,6 +2,7 @@
 // writes a CUBE report.
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -23,6 +24,8 @@
 #include "expert/page/page.h"
 #include "expert/page/source_lines.h"
 #include "expert/page/trace_part.h"
+#include "expert/parallel/launched.h"
+#include "expert/parallel/team.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/from_analysis.h"
 #include "tools/cli/cli.h"
@@ -38,10 +41,8 @@ namespace po = boost::program_options;
 constexpr cli::ToolInfo kInfo{
     "expert",
     "[options] DIR|TRACE",
-    "Finds out why a program waited, from its run's directory (merged on the way) or a merged "
-    "trace\n"
-    "('-': standard input): computes for every pattern, call path and process what time it cost,\n"
-    "writes a CUBE report, prints a summary.",
+    "Finds out why a program waited, from its run's directory (merged on the way) or a merged\n"
+    "trace ('-': standard input). Writes a CUBE report, prints who made the others wait.",
     "expert elg_prog_4 && cube elg_prog_4/a.cube",
 };
 
@@ -230,13 +231,7 @@ void print_results(const po::variables_map& options, const earl::Trace& trace,
   out.flush();
 }
 
-ExitCode run(const po::variables_map& options) {
-  if (options.count("list-patterns") != 0) {
-    std::cout << expert::pattern_list(80);
-    return ExitCode::kFine;
-  }
-  if (options.count("trace") == 0)
-    return cli::usage_error("no trace given, nor the directory of a run");
+ExitCode analyse(const po::variables_map& options) {
   const std::string input = options["trace"].as<std::string>();
   std::string output =
       options.count("output") != 0 ? options["output"].as<std::string>() : report_name(input);
@@ -347,6 +342,37 @@ ExitCode run(const po::variables_map& options) {
   return ExitCode::kSuspect;
 }
 
+// What a launcher has started several times with the same task is done by one of them.
+ExitCode run(const po::variables_map& options, const std::vector<std::string>& command) {
+  if (options.count("list-patterns") != 0) {
+    std::cout << expert::pattern_list(80);
+    return ExitCode::kFine;
+  }
+  if (options.count("trace") == 0)
+    return cli::usage_error("no trace given, nor the directory of a run");
+  if (options.count("alone") != 0) return analyse(options);
+  auto team = parallel::Team::join(
+      {.command = command,
+       .input = options["trace"].as<std::string>(),
+       .libraries = {cli::program_folder() / "../" KOJAK_LIBDIR, cli::program_folder() / "../lib"},
+       .note = [](const std::string& text) { cli::print_note(text); }});
+  if (!team) {
+    const bool first = parallel::launched()->rank == 0;
+    return first ? cli::failed(team.error()) : team.error().code;
+  }
+  if (!team->leads()) return team->wait_for_leader();
+  if (team->size() > 1) {
+    // What is written goes through the launcher, which shows a terminal where there may be a file.
+    ::setenv("NO_COLOR", "1", 0);
+    cli::print_note("one process analyses, the other " + std::to_string(team->size() - 1) +
+                    (team->size() == 2 ? " waits" : " wait") +
+                    " for it: an analysis cannot be divided yet");
+  }
+  const ExitCode status = analyse(options);
+  team->end(status);
+  return status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -396,9 +422,12 @@ int main(int argc, char** argv) {
       ("list-patterns", "print all metrics with what they mean")  //
       ("doc-url", po::value<std::string>()->value_name("URL"),
        "where the pages about the patterns are");
+  options.visible.add_options()("alone", "do not ask other processes of an mpirun");
   // By kojak run, which says itself what lies where.
   options.hidden.add_options()("trace", po::value<std::string>())("files-told",
                                                                   po::value<std::string>());
   options.positional.add("trace", 1);
-  return cli::run_tool(argc, argv, kInfo, options, run);
+  const std::vector<std::string> command(argv, argv + argc);
+  return cli::run_tool(argc, argv, kInfo, options,
+                       [&](const po::variables_map& given) { return run(given, command); });
 }

@@ -3,25 +3,22 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "epilog/runtime/call_path.h"
 #include "epilog/runtime/libraries.h"
-#include "epilog/runtime/python_layout.h"
+#include "epilog/runtime/python_memory.h"
 #include "epilog/runtime/python_text.h"
 
 namespace kojak::measure {
 namespace {
 
 constexpr std::size_t kBytesText = 32;  // PyBytesObject.ob_sval
-struct ObjectHead {
-  std::uint64_t references, type, size;  // the size of those that have one: code, strings, bytes
-};
 struct TextHead {
-  ObjectHead head;
+  PythonObject head;
   std::uint64_t hash;
   std::uint32_t state;
   std::uint32_t unused;
@@ -36,96 +33,7 @@ constexpr std::size_t kMostText = 1000;         // characters of a name
 constexpr std::size_t kMostLines = 256 * 1024;  // bytes of a table of locations
 constexpr std::size_t kSlots = 256;
 
-// What the process has of Python; found once.
-struct Python {
-  void* (*thread_state)();
-  std::uint64_t code_type, text_type, bytes_type;
-  PythonLayout layout;
-};
-Python python;
-enum class State { kUnknown, kNone, kThere, kTried };  // tried: a place was read, and all was right
-std::atomic<State> state{State::kUnknown};
-
-// A piece of memory, and where it can be looked at.
-struct Piece {
-  std::uint64_t from;
-  std::size_t size;
-  const std::byte* here;
-  template <class T>
-  T as() const {
-    T value;
-    memcpy(&value, here, sizeof value);
-    return value;
-  }
-};
-
-// Reads memory of the process, where it may not be there by a copy that the kernel makes.
-struct Reader {
-  bool direct;
-  bool copy(std::uint64_t from, void* to, std::size_t size) const {
-    if (from == 0) return false;
-    if (direct) {
-      memcpy(to, reinterpret_cast<const void*>(from), size);
-      return true;
-    }
-    const iovec here{to, size};
-    const iovec there{reinterpret_cast<void*>(from), size};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(size);
-  }
-  // Pieces at once, without touching them where the memory itself can be looked at.
-  template <std::size_t kCount>
-  bool look(Piece (&pieces)[kCount], Vector<std::byte>& room) const {
-    std::size_t total = 0;
-    for (Piece& piece : pieces) {
-      piece.here = reinterpret_cast<const std::byte*>(piece.from);
-      total += piece.size;
-    }
-    if (direct) return true;
-    if (!room.reserve(total)) return false;
-    iovec there[kCount];
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < kCount; ++i) {
-      there[i] = {reinterpret_cast<void*>(pieces[i].from), pieces[i].size};
-      pieces[i].here = room.data() + at;
-      at += pieces[i].size;
-    }
-    const iovec here{room.data(), total};
-    return process_vm_readv(getpid(), &here, 1, there, kCount, 0) == static_cast<ssize_t>(total);
-  }
-};
-
-// What the interpreter publishes of its layout; false if it does not, or it cannot be read.
-bool read_published(std::byte (&to)[kPythonPublished]) {
-  const void* const runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
-  return Reader{false}.copy(reinterpret_cast<std::uint64_t>(runtime), to, sizeof to);
-}
-
-bool find_python() {
-  const State now = state.load(std::memory_order_acquire);
-  if (now != State::kUnknown) return now != State::kNone;
-  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&mutex);
-  const auto* const version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
-  void* const thread_state = dlsym(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
-  const auto type = [](const char* name) {
-    return reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, name));
-  };
-  State found = State::kNone;
-  std::byte published[kPythonPublished];
-  PythonLayout layout;
-  if (version != nullptr && thread_state != nullptr && sizeof(void*) == 8 &&
-      find_python_layout(*version, read_published(published) ? published : nullptr, layout)) {
-    python = {reinterpret_cast<void* (*)()>(thread_state), type("PyCode_Type"),
-              type("PyUnicode_Type"), type("PyBytes_Type"), layout};
-    if (python.code_type != 0 && python.text_type != 0 && python.bytes_type != 0) {
-      found = State::kThere;
-    }
-  }
-  State before = State::kUnknown;
-  state.compare_exchange_strong(before, found, std::memory_order_acq_rel);
-  pthread_mutex_unlock(&mutex);
-  return state.load(std::memory_order_acquire) != State::kNone;
-}
+std::atomic<bool> tried{false};  // a place was read, and all was right
 
 // A string of the interpreter as it lies in memory.
 struct RawText {
@@ -136,13 +44,13 @@ struct RawText {
   std::size_t size() const { return length * kind; }
 };
 
-bool find_text(const Reader& reader, std::uint64_t object, RawText& text) {
+bool find_text(const PythonReader& reader, std::uint64_t object, RawText& text) {
   TextHead head;
-  if (!reader.copy(object, &head, sizeof head) || head.head.type != python.text_type ||
+  if (!reader.copy(object, &head, sizeof head) || head.head.type != the_python.text_type ||
       !head.compact() || head.head.size > kMostText) {
     return false;
   }
-  const PythonLayout& layout = python.layout;
+  const PythonLayout& layout = the_python.layout;
   text = {object, object + (head.ascii() ? layout.ascii_text : layout.other_text), head.head.size,
           head.kind()};
   return text.kind == 1 || text.kind == 2 || text.kind == 4;
@@ -176,7 +84,7 @@ struct PlaceSlot {
 struct PythonPlaces {
   PlaceSlot slots[kSlots];
   bool first_thread;
-  std::uint64_t thread, frames, frame;  // its state, its frames, the innermost, as seen last
+  PythonChain chain;  // as seen last
   Vector<std::byte> room;
   HashMap<std::uint32_t> functions;  // to regions
   HashMap<std::uint32_t> lines;      // with what they enter, to call sites
@@ -198,21 +106,21 @@ void release_python_places(PythonPlaces* places) {
 namespace {
 
 // Reads what a frame's code object says. False if it is not one.
-bool read_code(PythonPlaces& places, const Reader& reader, const PythonFrame& frame,
+bool read_code(PythonPlaces& places, const PythonReader& reader, const PythonFrame& frame,
                PlaceSlot& slot) {
   std::byte raw_code[kMostPythonCode];
   RawText file, name;
-  ObjectHead head, lines;
-  if (!reader.copy(frame.code, raw_code, python.layout.code.size)) return false;
+  PythonObject head, lines;
+  if (!reader.copy(frame.code, raw_code, the_python.layout.code.size)) return false;
   memcpy(&head, raw_code, sizeof head);
-  const PythonCode code = python_code(python.layout, raw_code);
-  if (head.type != python.code_type || !find_text(reader, code.file, file) ||
+  const PythonCode code = python_code(the_python.layout, raw_code);
+  if (head.type != the_python.code_type || !find_text(reader, code.file, file) ||
       !find_text(reader, code.qualified_name, name) ||
-      !reader.copy(code.lines, &lines, sizeof lines) || lines.type != python.bytes_type ||
+      !reader.copy(code.lines, &lines, sizeof lines) || lines.type != the_python.bytes_type ||
       lines.size > kMostLines) {
     return false;
   }
-  const std::uint64_t begin = frame.code + python.layout.code.instructions;
+  const std::uint64_t begin = frame.code + the_python.layout.code.instructions;
   if (frame.instruction < begin || frame.instruction - begin >= 2 * head.size) return false;
   slot.code = 0;  // what the slot held is gone
   const std::size_t size = file.size() + name.size() + lines.size;
@@ -249,38 +157,47 @@ bool read_code(PythonPlaces& places, const Reader& reader, const PythonFrame& fr
   return true;
 }
 
+// What tells a code object from another one at its address, of what it points to.
+std::uint64_t identity_of(const PythonCode& code) {
+  return mix(mix(mix(code.file) + code.qualified_name) + code.lines) + code.first_line;
+}
+std::uint64_t identity_of(const PlaceSlot& slot) {
+  return identity_of(
+      PythonCode{slot.file.object, slot.name.object, slot.lines_object, slot.first_line});
+}
+
 // Whether a slot says what a frame's code object says now: it may have been freed meanwhile, and
 // another one lie there.
-bool is_same(PythonPlaces& places, const Reader& reader, const PythonFrame& frame,
+bool is_same(PythonPlaces& places, const PythonReader& reader, const PythonFrame& frame,
              const PlaceSlot& slot) {
   if (slot.code != frame.code || slot.instruction != frame.instruction) return false;
-  Piece pieces[] = {{slot.code, python.layout.code.size, nullptr},
-                    {slot.file.object, sizeof(ObjectHead), nullptr},
+  Piece pieces[] = {{slot.code, the_python.layout.code.size, nullptr},
+                    {slot.file.object, sizeof(PythonObject), nullptr},
                     {slot.file.from, slot.file.size(), nullptr},
-                    {slot.name.object, sizeof(ObjectHead), nullptr},
+                    {slot.name.object, sizeof(PythonObject), nullptr},
                     {slot.name.from, slot.name.size(), nullptr},
-                    {slot.lines_object, sizeof(ObjectHead), nullptr},
+                    {slot.lines_object, sizeof(PythonObject), nullptr},
                     {slot.lines_object + kBytesText, slot.lines_size, nullptr}};
   if (!reader.look(pieces, places.room)) return false;
   const auto& [code, file_head, file, name_head, name, lines_head, lines] = pieces;
   // What the code object does not point to any more may not be there any more.
-  const PythonCode now = python_code(python.layout, code.here);
-  if (code.as<ObjectHead>().type != python.code_type || now.first_line != slot.first_line ||
+  const PythonCode now = python_code(the_python.layout, code.here);
+  if (code.as<PythonObject>().type != the_python.code_type || now.first_line != slot.first_line ||
       now.file != slot.file.object || now.qualified_name != slot.name.object ||
       now.lines != slot.lines_object) {
     return false;
   }
   const std::byte* const kept_name = slot.content + file.size;
   const std::byte* const kept_lines = kept_name + name.size;
-  return file_head.as<ObjectHead>().size == slot.file.length &&
-         name_head.as<ObjectHead>().size == slot.name.length &&
-         lines_head.as<ObjectHead>().size == slot.lines_size &&
+  return file_head.as<PythonObject>().size == slot.file.length &&
+         name_head.as<PythonObject>().size == slot.name.length &&
+         lines_head.as<PythonObject>().size == slot.lines_size &&
          memcmp(file.here, slot.content, file.size) == 0 &&
          memcmp(name.here, kept_name, name.size) == 0 &&
          memcmp(lines.here, kept_lines, lines.size) == 0;
 }
 
-PlaceSlot* place_of(PythonPlaces& places, const Reader& reader, const PythonFrame& frame) {
+PlaceSlot* place_of(PythonPlaces& places, const PythonReader& reader, const PythonFrame& frame) {
   PlaceSlot& slot = places.slots[mix(frame.code ^ frame.instruction) % kSlots];
   if (is_same(places, reader, frame, slot)) return &slot;
   return read_code(places, reader, frame, slot) ? &slot : nullptr;
@@ -294,46 +211,32 @@ struct Lines {
   std::uint64_t key;  // of both places
 };
 
-bool read_frame(const Reader& reader, std::uint64_t at, PythonFrame& frame) {
-  std::byte raw_frame[kMostPythonFrame];
-  if (!reader.copy(at, raw_frame, python.layout.frame.size)) return false;
-  frame = python_frame(python.layout, raw_frame);
-  return true;
-}
-
 // The thread's innermost frame and what stands there; 0 if there is none. What lay where the last
 // time is asked for at once, and holds if it is still so.
-std::uint64_t innermost_frame(PythonPlaces& places, const Reader& reader, PythonFrame& frame) {
-  const auto thread = reinterpret_cast<std::uint64_t>(python.thread_state());
-  if (thread == 0) return 0;
-  const auto& where = python.layout.thread;
+std::uint64_t innermost_frame(PythonPlaces& places, const PythonReader& reader,
+                              PythonFrame& frame) {
+  const auto& where = the_python.layout.thread;
   constexpr std::size_t kPointer = sizeof(std::uint64_t);
-  Piece pieces[] = {{thread + where.ident, kPointer, nullptr},
-                    {thread + where.frames, kPointer, nullptr},
-                    {places.frames + where.current, kPointer, nullptr},
-                    {places.frame, python.layout.frame.size, nullptr}};
-  const auto self = static_cast<std::uint64_t>(pthread_self());
-  const bool known = !reader.direct && places.thread == thread && reader.look(pieces, places.room);
-  if (known && pieces[0].as<std::uint64_t>() == self &&
-      (!where.frames_apart || pieces[1].as<std::uint64_t>() == places.frames) &&
-      pieces[2].as<std::uint64_t>() == places.frame) {
-    frame = python_frame(python.layout, pieces[3].here);
-    return places.frame;
+  if (!reader.direct &&
+      places.chain.thread == reinterpret_cast<std::uint64_t>(the_python.thread_state())) {
+    Piece pieces[] = {{places.chain.thread + where.ident, kPointer, nullptr},
+                      {places.chain.thread + where.frames, kPointer, nullptr},
+                      {places.chain.frames + where.current, kPointer, nullptr},
+                      {places.chain.innermost, the_python.layout.frame.size, nullptr}};
+    if (places.chain.innermost != 0 && reader.look(pieces, places.room) &&
+        pieces[0].as<std::uint64_t>() == static_cast<std::uint64_t>(pthread_self()) &&
+        (!where.frames_apart || pieces[1].as<std::uint64_t>() == places.chain.frames) &&
+        pieces[2].as<std::uint64_t>() == places.chain.innermost) {
+      frame = python_frame(the_python.layout, pieces[3].here);
+      return places.chain.innermost;
+    }
   }
-  std::uint64_t ident = 0, frames = thread, at = 0;
-  if (!reader.copy(thread + where.ident, &ident, sizeof ident) || ident != self ||
-      (where.frames_apart && !reader.copy(thread + where.frames, &frames, sizeof frames)) ||
-      !reader.copy(frames + where.current, &at, sizeof at) || at == 0 ||
-      !read_frame(reader, at, frame)) {
-    return 0;
-  }
-  places.thread = thread;
-  places.frames = frames;
-  places.frame = at;
-  return at;
+  places.chain = python_chain(reader);
+  if (!read_python_frame(reader, places.chain.innermost, frame)) places.chain.innermost = 0;
+  return places.chain.innermost;
 }
 
-bool find_lines(PythonPlaces& places, const Reader& reader, Lines& lines) {
+bool find_lines(PythonPlaces& places, const PythonReader& reader, Lines& lines) {
   std::uint64_t at = innermost_frame(places, reader, lines.program);
   lines.operation.code = 0;
   lines.key = 0;
@@ -351,7 +254,7 @@ bool find_lines(PythonPlaces& places, const Reader& reader, Lines& lines) {
       }
     }
     at = lines.program.previous;
-    if (at != 0 && !read_frame(reader, at, lines.program)) return false;
+    if (at != 0 && !read_python_frame(reader, at, lines.program)) return false;
   }
   return false;
 }
@@ -404,6 +307,14 @@ std::uint64_t define_line(Recorder& r, PythonPlaces& places, const PlaceSlot* sl
   return std::uint64_t{id} + 1;
 }
 
+bool open_places(CodeTable& code) {
+  if (code.python != nullptr) return true;
+  code.python = create<PythonPlaces>();
+  if (code.python == nullptr) return false;
+  code.python->first_thread = gettid() == getpid();
+  return true;
+}
+
 // The frame of a line that calls a function.
 Count define_caller(Recorder& r, std::uint64_t line) {
   if (line == 0 || !make_room_for(r, kMaxRecord)) return absent<Count>();
@@ -417,17 +328,12 @@ Count define_caller(Recorder& r, std::uint64_t line) {
 RegionId define_python_site(Recorder& r, unsigned function, const void* entry) {
   if (!find_python()) return absent<RegionId>();
   CodeTable& code = *r.trace->code;
-  if (code.python == nullptr) {
-    code.python = create<PythonPlaces>();
-    if (code.python == nullptr) return absent<RegionId>();
-    code.python->first_thread = gettid() == getpid();
-  }
+  if (!open_places(code)) return absent<RegionId>();
   PythonPlaces& places = *code.python;
-  const Reader reader{places.first_thread &&
-                      state.load(std::memory_order_relaxed) == State::kTried};
+  const PythonReader reader{places.first_thread && tried.load(std::memory_order_relaxed)};
   Lines lines;
   if (!find_lines(places, reader, lines)) return absent<RegionId>();
-  if (!reader.direct) state.store(State::kTried, std::memory_order_relaxed);
+  if (!reader.direct) tried.store(true, std::memory_order_relaxed);
   const std::uint64_t key =
       mix(lines.key + mix(reinterpret_cast<std::uintptr_t>(entry) ^ function)) | std::uint64_t{1}
                                                                                      << 63;
@@ -453,6 +359,65 @@ RegionId define_python_site(Recorder& r, unsigned function, const void* entry) {
     if (at == 0) return absent<RegionId>();
   }
   return add_site(r, called, key, reinterpret_cast<const void*>(at), caller);
+}
+
+void prepare_python_samples() {
+  // An interpreter that comes later is found by the first call that comes out of it.
+  if (dlsym(RTLD_DEFAULT, "Py_Version") != nullptr && find_python()) the_python.thread_state();
+}
+
+PythonSample interrupted_python(std::span<const std::uintptr_t> path) {
+  PythonSample sample{0, 0, {}};
+  const auto is_interpreter = [](std::uintptr_t address) {
+    return the_python.interpreter.holds(reinterpret_cast<const void*>(address));
+  };
+  if (!python_is_found() || std::ranges::none_of(path, is_interpreter)) return sample;
+  const PythonReader reader{false};
+  std::uint64_t at = python_chain(reader).innermost;
+  for (std::size_t i = 0; i < kMostFramesUp && at != 0; ++i) {
+    PythonFrame frame;
+    if (sample.frames == kMostPythonFrames) {
+      sample.more = 1;
+      break;
+    }
+    if (!read_python_frame(reader, at, frame)) break;
+    at = frame.previous;
+    if (frame.code == 0) continue;
+    std::byte raw_code[kMostPythonCode];
+    PythonObject head;
+    if (!reader.copy(frame.code, raw_code, the_python.layout.code.size)) break;
+    memcpy(&head, raw_code, sizeof head);
+    if (head.type != the_python.code_type) break;
+    sample.frame[sample.frames++] = {frame.code, frame.instruction,
+                                     identity_of(python_code(the_python.layout, raw_code))};
+  }
+  return sample;
+}
+
+RegionId define_python_sample(Recorder& r, RegionId region, const PythonSample& sample) {
+  const unsigned frames = std::min<unsigned>(sample.frames, kMostPythonFrames);
+  if (frames == 0 || !python_is_found() || r.trace->code == nullptr ||
+      !open_places(*r.trace->code)) {
+    return absent<RegionId>();
+  }
+  PythonPlaces& places = *r.trace->code->python;
+  const PythonReader reader{false};  // a code object may have been freed since
+  // Slots are few: who asks for the next one may lose the one before.
+  const auto slot_of = [&](unsigned i) -> const PlaceSlot* {
+    const NotedPythonFrame& noted = sample.frame[i];
+    const PlaceSlot* const slot = place_of(places, reader, {noted.code, 0, noted.instruction});
+    return slot != nullptr && identity_of(*slot) == noted.identity ? slot : nullptr;
+  };
+  RegionId entered = region;
+  std::uintptr_t line[kMostPythonFrames];
+  for (unsigned i = 0; i < frames; ++i) {
+    const PlaceSlot* const slot = slot_of(i);
+    line[i] = define_line(r, places, slot, entered);
+    if (line[i] == 0) return absent<RegionId>();
+    entered = define_python_function(r, places, *slot);
+  }
+  --line[0];  // where a sample is, not behind a call
+  return define_sampled(r, region, {line, frames}, sample.more != 0);
 }
 
 }  // namespace kojak::measure

@@ -15,7 +15,10 @@
 // another one lie there. Used by the owning thread only.
 #pragma once
 
+#include <span>
+
 #include "epilog/runtime/code.h"
+#include "epilog/runtime/python_sample.h"
 
 namespace kojak::measure {
 
@@ -30,6 +33,15 @@ struct PythonPlaces;
 // known at once; a LOCAL_SITE or LOCAL_FRAME without module refers to it by its address, the call
 // site's number and one.
 RegionId define_python_site(Recorder& r, unsigned function, const void* entry);
+
+// Samples: what a thread that runs Python stands in. Before the first one, outside of a handler:
+void prepare_python_samples();
+// The innermost frames of a thread that a signal has interrupted, if its path comes out of the
+// interpreter. All of it is read by the kernel, and may be half made: what it says is looked at
+// when the sample is written. Safe in a signal handler.
+PythonSample interrupted_python(std::span<const std::uintptr_t> path);
+// The site of such a sample, as if `region` were called there. Absent if its code is there no more.
+RegionId define_python_sample(Recorder& r, RegionId region, const PythonSample& sample);
 
 void release_python_places(PythonPlaces* places);
 

@@ -19,6 +19,7 @@
 #include "epilog/runtime/clock.h"
 #include "epilog/runtime/config.h"
 #include "epilog/runtime/memory.h"
+#include "epilog/runtime/python_sample.h"
 #include "epilog/runtime/recorder.h"
 
 namespace kojak::measure {
@@ -39,6 +40,7 @@ struct NotedSample {
   std::uint16_t more;  // frames, further out
   NextNumbers next;
   std::uintptr_t address[kMostCallers];  // the innermost ones; the first is where the thread is
+  PythonSample python;
 };
 
 struct SampledModule {
@@ -51,7 +53,7 @@ struct SampledModule {
 };
 
 struct SampleMemory {
-  static constexpr char kMagic[8] = {'E', 'L', 'G', 'S', 'A', 'M', '1', '\0'};
+  static constexpr char kMagic[8] = {'E', 'L', 'G', 'S', 'A', 'M', '2', '\0'};
   static constexpr std::uint32_t kMost = 1024, kMostModules = 192, kTexts = 32 * 1024;
 
   LocalBufferHeader header;                 // what it has of these: magic, thread, state
@@ -89,6 +91,12 @@ inline std::uint64_t mark_of(const NotedSample& sample, std::uint32_t round, std
   add(std::uint64_t{sample.next.string} << 32 | sample.next.module);
   add(std::uint64_t{sample.next.frame} << 32 | sample.next.place);
   for (std::uint32_t i = 0; i < sample.frames && i < kMostCallers; ++i) add(sample.address[i]);
+  add(std::uint64_t{sample.python.frames} << 16 | sample.python.more);
+  for (std::uint32_t i = 0; i < sample.python.frames && i < kMostPythonFrames; ++i) {
+    add(sample.python.frame[i].code);
+    add(sample.python.frame[i].instruction);
+    add(sample.python.frame[i].identity);
+  }
   return mark;
 }
 inline bool is_whole(const SampleMemory& memory, std::uint32_t round, std::uint32_t place) {

@@ -1,7 +1,7 @@
 // Whether the program's stacks have room for a sample.
 //
 // A signal needs room on the stack that the thread is on: the kernel's frame (3.4 KB with AVX-512)
-// and about 2 KB for our handler, which has no stack of its own: the program could see that one,
+// and about 3 KB for our handler, which has no stack of its own: the program could see that one,
 // and its handlers would run there. So a thread with a small stack is not sampled at all, and one
 // with a small alternate stack is not as long as it has that: within a handler there the kernel's
 // second frame would end the program. To know that in time we stand before sigaltstack(), which

@@ -16,6 +16,7 @@
 #include "epilog/runtime/keeper.h"
 #include "epilog/runtime/processor.h"
 #include "epilog/runtime/program_floats.h"
+#include "epilog/runtime/python.h"
 #include "epilog/runtime/run_properties.h"
 #include "epilog/runtime/sample_stacks.h"
 #include "epilog/runtime/sampled_modules.h"
@@ -199,6 +200,7 @@ void note_sample(Sampler& s, Recorder& r, std::uintptr_t at, std::uint32_t inter
   bool more = false;
   sample.frames = static_cast<std::uint16_t>(interrupted_path(at, sample.address, more));
   sample.more = more ? 1 : 0;
+  sample.python = interrupted_python({sample.address, sample.frames});
   for (unsigned i = 0; i < sample.frames; ++i) note_sampled_module(memory, sample.address[i]);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   sample.mark = mark_of(sample, place.round, place.size);
@@ -306,6 +308,7 @@ void prepare_sampling() {
                   "what led to a place cannot be followed here; samples have the place alone");
   }
   prepare_sampled_modules();
+  prepare_python_samples();
   prepare_sample_stacks();
   warm_up_handler();
 }
@@ -350,8 +353,10 @@ void write_samples(Recorder& r) {
   for (std::uint32_t i = 0; i < state.size; ++i) {
     if (!is_whole(memory, state.round, i)) continue;
     const NotedSample& sample = memory.samples[i];
-    const RegionId place =
-        define_sampled(r, kSampled, {sample.address, sample.frames}, sample.more != 0);
+    RegionId place = define_python_sample(r, kSampled, sample.python);
+    if (place == absent<RegionId>()) {
+      place = define_sampled(r, kSampled, {sample.address, sample.frames}, sample.more != 0);
+    }
     if (!make_room_for(r, kMaxRecord)) break;
     // A flush for room may have been recorded.
     if (static_cast<std::int64_t>(sample.at - r.last) > 0) r.last = sample.at;

@@ -288,6 +288,7 @@ void CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<Lis
   std::vector<GroupOfAtoms> groups = put_together(atoms, what, ledger_.all());
   const auto add_patterns = [&](GroupOfAtoms& of) {
     std::map<MetricIndex, std::pair<Amount, Amount>> sums;
+    std::map<std::pair<MetricIndex, CallPathIndex>, Amount> at;
     for (const std::uint32_t a : of.atoms) {
       const CauseAtom& atom = atoms[a];
       for (const auto& [metric, cost] : ledger_[atom.cause].patterns) {
@@ -295,7 +296,12 @@ void CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<Lis
         direct += share_of(cost.short_term, atom.part, atom.whole);
         all += share_of(cost.short_term + cost.long_term, atom.part, atom.whole);
       }
+      for (const auto& [place_number, amount] : ledger_[atom.cause].at) {
+        const CauseLog::WaitPlace& place = log_.places[place_number];
+        at[{place.metric, place.call_path}] += share_of(amount, atom.part, atom.whole);
+      }
     }
+    of.group.direct_at.assign(at.begin(), at.end());
     for (const auto& [metric, sum] : sums) {
       of.group.patterns.emplace_back(metric, sum.second);
       of.group.direct_patterns.emplace_back(metric, sum.first);

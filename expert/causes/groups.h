@@ -62,9 +62,11 @@ struct CauseGroup {
   std::optional<Ticks> odd_gain;   // without what makes these longer
   std::vector<std::pair<std::uint32_t, Amount>> patterns;         // metrics, the most costly first
   std::vector<std::pair<std::uint32_t, Amount>> direct_patterns;  // of `direct`, by metric
-  std::vector<std::uint32_t> causes;                              // places in RootCauses::causes
-  std::vector<CauseGroup> parts;                                  // by phase, the largest first
-  std::size_t functions = 0;  // of a spread one: how many there are in all
+  // Of these by call path too, as far as they are kept: up to 16 of a cause.
+  std::vector<std::pair<std::pair<std::uint32_t, CallPathIndex>, Amount>> direct_at;
+  std::vector<std::uint32_t> causes;  // places in RootCauses::causes
+  std::vector<CauseGroup> parts;      // by phase, the largest first
+  std::size_t functions = 0;          // of a spread one: how many there are in all
 };
 
 struct CauseGroups {

@@ -10,178 +10,21 @@
 #include "expert/page/blob.h"
 #include "expert/page/condense.h"
 #include "expert/page/names.h"
+#include "expert/page/tables.h"
 #include "expert/page/thin.h"
 #include "expert/patterns/catalogue.h"
 
 namespace kojak::html {
 namespace {
 
-// Distances of times from `origin`, which may be negative where clocks disagree: zigzag.
-std::uint64_t distance(Nanoseconds time, Nanoseconds origin) {
-  const auto step = static_cast<std::int64_t>(time - origin);
-  return static_cast<std::uint64_t>(step) << 1 ^ static_cast<std::uint64_t>(step >> 63);
-}
-
-// A column of what the things of all rows say, row after row.
-template <class Thing, class Value>
-void add_column(Blob& blob, std::string_view name, const std::vector<std::vector<Thing>>& rows,
-                Value&& value) {
-  blob.fill_varints(name, [&](auto&& put) {
-    for (const std::vector<Thing>& things : rows) {
-      for (const Thing& thing : things) put(value(thing));
-    }
-  });
-}
-// The same of a list.
-template <class Thing, class Value>
-void add_column(Blob& blob, std::string_view name, const std::vector<Thing>& things,
-                Value&& value) {
-  blob.fill_varints(name, [&](auto&& put) {
-    for (const Thing& thing : things) put(value(thing));
-  });
-}
-template <class Thing, class Value>
-void add_deltas(Blob& blob, std::string_view name, const std::vector<Thing>& things,
-                Value&& value) {
-  blob.fill_deltas(name, [&](auto&& put) {
-    for (const Thing& thing : things) put(value(thing));
-  });
-}
-
-// The things of all rows: how many each row has, begins as distances from the one before, lengths.
-template <class Thing>
-void add_spans(Blob& blob, const std::string& name, const std::vector<std::vector<Thing>>& rows) {
-  blob.fill_varints(name + "Counts", [&](auto&& put) {
-    for (const std::vector<Thing>& things : rows) put(things.size());
-  });
-  blob.fill_varints(name + "Begins", [&](auto&& put) {
-    for (const std::vector<Thing>& things : rows) {
-      Nanoseconds last = 0;
-      for (const Thing& thing : things) {
-        put(thing.begin - last);
-        last = thing.begin;
-      }
-    }
-  });
-  add_column(blob, name + "Lengths", rows, [](const Thing& t) { return t.end - t.begin; });
-}
-
-void add_boxes(Blob& blob, const TraceContent& content) {
-  add_spans(blob, "box", content.boxes);
-  add_column(blob, "boxPaths", content.boxes, [](const Box& box) { return box.path; });
-  add_column(blob, "boxCalls", content.boxes, [](const Box& box) { return box.calls; });
-  add_column(blob, "boxPolls", content.boxes,
-             [](const Box& box) { return box.joined | box.sleeping << 1; });
-}
-
-void add_waits(Blob& blob, const TraceContent& content) {
-  const auto& waits = content.waits;
-  const auto known = [](const WaitBox& wait) { return wait.awaited != WaitBox::kNobody; };
-  add_spans(blob, "wait", waits);
-  add_column(blob, "waitOthers", waits, [](const WaitBox& wait) {
-    const Nanoseconds length = wait.end - wait.begin;
-    return length - std::min(length, wait.waited);
-  });
-  add_column(blob, "waitMetrics", waits, [](const WaitBox& wait) { return wait.metric; });
-  add_column(blob, "waitAwaited", waits, [&](const WaitBox& wait) {
-    return known(wait) ? std::uint64_t{wait.awaited} + 1 : 0;
-  });
-  add_column(blob, "waitEnded", waits,
-             [&](const WaitBox& wait) { return known(wait) ? distance(wait.ended, wait.end) : 0; });
-  add_column(blob, "waitWaits", waits, [](const WaitBox& wait) { return wait.waits; });
-}
-
-void add_stripes(Blob& blob, const TraceContent& content) {
-  add_spans(blob, "stripe", content.stripes);
-  add_column(blob, "stripeWithout", content.stripes, [](const Stripe& s) { return s.without; });
+void add_fences(Blob& blob, const TraceContent& content) {
+  add_fence(blob, content);
+  add_fenceMember(blob, content);
 }
 
 void add_density(Blob& blob, const TraceContent& content) {
-  blob.bytes("densityWaiting", content.density.waiting);
-  blob.bytes("densityMpi", content.density.mpi);
-}
-
-void add_bands(Blob& blob, const TraceContent& content) {
-  add_spans(blob, "band", content.bands);
-  add_column(blob, "bandWindows", content.bands, [](const Band& band) { return band.window; });
-  std::vector<std::uint8_t> kinds;
-  for (const std::vector<Band>& bands : content.bands) {
-    for (const Band& band : bands) kinds.push_back(static_cast<std::uint8_t>(band.kind));
-  }
-  blob.bytes("bandKinds", kinds);
-}
-
-void add_messages(Blob& blob, const TraceContent& content) {
-  using Arrow = MessageArrow;
-  const auto& messages = content.messages;
-  add_column(blob, "messageFrom", messages, [](const Arrow& m) { return m.from; });
-  add_column(blob, "messageTo", messages, [](const Arrow& m) { return m.to; });
-  add_deltas(blob, "messageSent", messages, [](const Arrow& m) { return m.sent; });
-  add_column(blob, "messageReceived", messages,
-             [](const Arrow& m) { return distance(m.received, m.sent); });
-  add_column(blob, "messageBytes", messages, [](const Arrow& m) { return m.bytes; });
-}
-
-void add_transfers(Blob& blob, const TraceContent& content) {
-  using Arrow = TransferArrow;
-  const auto& transfers = content.transfers;
-  std::vector<std::uint8_t> kinds;
-  for (const Arrow& arrow : transfers) {
-    kinds.push_back(static_cast<std::uint8_t>((arrow.get ? 1 : 0) | (arrow.passive ? 2 : 0) |
-                                              (arrow.origin_sync != 0 ? 4 : 0) |
-                                              (arrow.target_sync != 0 ? 8 : 0)));
-  }
-  blob.bytes("transferKinds", kinds);
-  const auto since_request = [](Nanoseconds Arrow::*time) {
-    return [time](const Arrow& t) { return t.*time != 0 ? distance(t.*time, t.request) : 0; };
-  };
-  add_column(blob, "transferOrigins", transfers, [](const Arrow& t) { return t.origin; });
-  add_column(blob, "transferTargets", transfers, [](const Arrow& t) { return t.target; });
-  add_column(blob, "transferWindows", transfers, [](const Arrow& t) { return t.window; });
-  add_column(blob, "transferBytes", transfers, [](const Arrow& t) { return t.bytes; });
-  add_deltas(blob, "transferRequests", transfers, [](const Arrow& t) { return t.request; });
-  add_column(blob, "transferStarts", transfers,
-             [](const Arrow& t) { return distance(t.start, t.request); });
-  add_column(blob, "transferEnds", transfers,
-             [](const Arrow& t) { return distance(t.end, t.request); });
-  add_column(blob, "transferOriginSyncs", transfers, since_request(&Arrow::origin_sync));
-  add_column(blob, "transferSyncLengths", transfers,
-             [](const Arrow& t) { return t.origin_sync_length; });
-  add_column(blob, "transferTargetSyncs", transfers, since_request(&Arrow::target_sync));
-}
-
-void add_fences(Blob& blob, const TraceContent& content) {
-  const auto& fences = content.fences;
-  const auto of_members = [&](auto list) {
-    return [&fences, list](auto&& put) {
-      for (const FenceInstance& fence : fences) {
-        for (const auto value : fence.*list) put(value);
-      }
-    };
-  };
-  add_column(blob, "fenceSizes", fences, [](const FenceInstance& f) { return f.rows.size(); });
-  add_column(blob, "fenceWindows", fences, [](const FenceInstance& f) { return f.window; });
-  blob.fill_varints("fenceRows", of_members(&FenceInstance::rows));
-  blob.fill_deltas("fenceEnters", of_members(&FenceInstance::enters));
-  blob.fill_deltas("fenceExits", of_members(&FenceInstance::exits));
-}
-
-void add_traffic(Blob& blob, const TraceContent& content) {
-  const auto& traffic = content.traffic;
-  std::vector<std::uint8_t> kinds;
-  for (const Traffic& cell : traffic) kinds.push_back(static_cast<std::uint8_t>(cell.kind));
-  const auto or_zero = [](std::uint32_t Traffic::*number) {
-    return [number](const Traffic& cell) {
-      return cell.*number == Traffic::kNone ? 0 : std::uint64_t{cell.*number} + 1;
-    };
-  };
-  add_column(blob, "trafficFrom", traffic, [](const Traffic& cell) { return cell.from; });
-  add_column(blob, "trafficTo", traffic, or_zero(&Traffic::to));
-  blob.bytes("trafficKinds", kinds);
-  add_column(blob, "trafficWindows", traffic, or_zero(&Traffic::window));
-  add_column(blob, "trafficRegions", traffic, or_zero(&Traffic::region));
-  add_column(blob, "trafficAmounts", traffic, [](const Traffic& cell) { return cell.amount; });
-  add_column(blob, "trafficCounts", traffic, [](const Traffic& cell) { return cell.count; });
+  add_densityWaiting(blob, content);
+  add_densityMpi(blob, content);
 }
 
 // "0-3,8": ascending ranks.
@@ -287,10 +130,9 @@ double fair_share(const std::size_t (&sizes)[Thinner::kParts], double room) {
 }  // namespace
 
 PackedTrace pack_trace(TraceContent content, const cube::Report& report, std::size_t max_bytes) {
-  using Add = void (*)(Blob&, const TraceContent&);
-  static constexpr Add kAdd[Thinner::kParts] = {add_boxes,    add_waits,     add_bands,
-                                                add_messages, add_transfers, add_fences,
-                                                add_traffic,  add_stripes,   add_density};
+  static constexpr AddTable kAdd[Thinner::kParts] = {add_box,     add_wait,     add_band,
+                                                     add_message, add_transfer, add_fences,
+                                                     add_traffic, add_stripe,   add_density};
   content.messages_seen = std::max<std::uint64_t>(content.messages_seen, content.messages.size());
   content.transfers_seen =
       std::max<std::uint64_t>(content.transfers_seen, content.transfers.size());
@@ -313,7 +155,7 @@ PackedTrace pack_trace(TraceContent content, const cube::Report& report, std::si
   };
   {
     Blob blob;
-    for (const Add add : kAdd) add(blob, content);
+    for (const AddTable add : kAdd) add(blob, content);
     if (blob.size() <= max_bytes) return pack(blob);  // and the more so compressed
   }
   for (std::size_t part = 0; part < Thinner::kParts; ++part) measure(part);
@@ -335,7 +177,7 @@ PackedTrace pack_trace(TraceContent content, const cube::Report& report, std::si
     }
     if (thinned) continue;
     Blob blob;
-    for (const Add add : kAdd) add(blob, content);
+    for (const AddTable add : kAdd) add(blob, content);
     return pack(blob);
   }
 }

@@ -53,6 +53,15 @@ bool is_python(std::string_view path) {
          path.starts_with("python3");
 }
 
+// Modules of Python that belong to it or were installed, and what has no file: who calls them is of
+// interest.
+bool is_python_library(std::string_view path) {
+  constexpr std::string_view kParts[] = {"/lib/python3", "/site-packages/", "/dist-packages/"};
+  return path.starts_with('<') || std::ranges::any_of(kParts, [&](std::string_view part) {
+           return path.find(part) != std::string_view::npos;
+         });
+}
+
 void forget_line(CodePlace& place) {
   place.file.clear();
   place.line = kAbsent;
@@ -120,6 +129,7 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site, bool sampl
       places.back().function = kLeftOut;
     } else if (const CallSiteDef* line = python_line(*code)) {
       places.push_back(place_of(*line));
+      if (sampled && is_python_library(places.back().file)) forget_line(places.back());
     } else {
       const ModuleDef* const module = local_.modules.find(code->module);
       if (sampled && module != nullptr && is_python(module->path)) {

@@ -24,7 +24,7 @@ def digest(parts):
 
 
 def faults(web):
-    names = ["build.mjs", "package-lock.json", "tsconfig.json"]
+    names = ["../tables.def", "build.mjs", "package-lock.json", "tables.mjs", "tsconfig.json"]
     names += [f"src/{path.name}" for path in sorted((web / "src").iterdir(), key=lambda p: p.name)]
     sources = digest(part for name in names for part in (name.encode() + b"\n", (web / name).read_bytes()))
     head, script = (web / "dist/report.js").read_bytes().split(b"\n", 1)

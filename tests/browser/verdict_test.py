@@ -173,6 +173,26 @@ class TwoFunctions(Recorded):
         self.assertEqual(page.texts("#group-1 .excerpt .line em"), ["after this", "", "", "", "before this"])
         self.assertEqual(page.texts("#group-1 .excerpt .line code"), [f"step {i};" for i in range(10, 15)])
 
+    def test_a_pattern_at_two_places_is_told_by_place(self):
+        """At the barrier in first() rank 0 waits 1 s for rank 1, at that in second() rank 1 waits 0.5 s for rank 0."""
+        r = Recording()
+        for rank in range(2):
+            r.enter(rank, 0, "main")
+            for function, begin, comes, end in (("first", 0, (0.5, 1.5)[rank], 1.6), ("second", 1.7, (2.8, 2.3)[rank], 2.9)):
+                r.enter(rank, begin, function)
+                r.enter(rank, comes, "MPI_Barrier")
+                r.add(end, f"MPI_COLLEXIT lid={rank} @")
+                r.exit(rank, end + 0.05)
+            r.exit(rank, 4)
+        page = self.open(self.record("places", r.text(""), "--causes")[2])
+        rows = [text.replace("\u00a0", " ") for text in page.texts(".victim")]
+        self.assertEqual(len(rows), 2, rows)
+        self.assertIn("1.00 s", rows[0].replace("\u202f", " "))
+        self.assertIn("group 1 100 %", rows[0])
+        self.assertNotIn("group 2", rows[0])
+        self.assertIn("group 2 100 %", rows[1])
+        self.assertNotIn("group 1", rows[1])
+
 
 if __name__ == "__main__":
     main()

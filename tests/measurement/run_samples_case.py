@@ -49,7 +49,7 @@ def samples_of(report, function):
 def line_of(source, function):
     lines = pathlib.Path(source).read_text().splitlines()
     return next(n for n, line in enumerate(lines, 1) if f"in {function}" in line and "print" not in line
-                and re.search(r"[!/]\W*in ", line))
+                and re.search(r"[!/#]\W*in ", line))
 
 
 def check_work(case, traces, stdout, source):
@@ -123,7 +123,7 @@ def main():
     options.add_argument("--mode", default="work", choices=("work", "disturb", "cancel", "signals", "leaps"))
     options.add_argument("--stripped", action="store_true", help="the program has names but no lines")
     case = Case(options.parse_args())
-    case.args.arguments = [case.args.mode]
+    case.args.arguments = [case.args.source if case.args.source.endswith(".py") else case.args.mode]
     traces = case.work / "traces"
     interval = {"work": "10ms", "leaps": "10s"}.get(case.args.mode, "1ms")
     measured = case.run(True, {"ELG_DIR": traces, "ELG_SAMPLE": interval})

@@ -27,7 +27,7 @@ ALLOWED = {
 # Rooms inside a folder: each may include those before it.
 ROOMS = {"merge": ["input", "define", "complete", "clock", "write"],
          "expert": ["metrics", "waits", "patterns", "sums", "causes", "ends", "profile", "cube",
-                    "findings", "output", "page"]}
+                    "findings", "output", "page", "parallel"]}
 # Where what lies in the folder itself stands above all rooms.
 OWN_ROOF = {"expert"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
@@ -79,6 +79,17 @@ def wrong_rooms(root):
                 yield f"{folder}/{room}: no headers: wrong name?"
 
 
+def wrong_parallel(root):
+    """The analysis knows nothing of other processes: only the program's main function does."""
+    for source in sorted((root / "expert").rglob("*")):
+        relative = source.relative_to(root).as_posix()
+        if source.suffix not in (".h", ".cc") or relative.startswith("expert/parallel/") or relative == "expert/main.cc":
+            continue
+        for target in INCLUDE.findall(source.read_text(errors="replace")):
+            if target.startswith("expert/parallel/"):
+                yield f"{relative}: includes {target}, which only expert/main.cc may"
+
+
 def named_details(root):
     """What is EARL's own (earl/detail, namespace earl::detail), outside of EARL."""
     for folder in ("epilog", "merge", "expert", "tools"):
@@ -92,7 +103,7 @@ def named_details(root):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    found = list(wrong_includes(root)) + list(wrong_rooms(root)) + list(named_details(root))
+    found = list(wrong_includes(root)) + list(wrong_rooms(root)) + list(wrong_parallel(root)) + list(named_details(root))
     seen = sum(1 for folder in ALLOWED for _ in (root / folder).rglob("*.h"))
     if seen < 10:
         found.append(f"only {seen} headers found under {root}: wrong folder?")

@@ -87,7 +87,8 @@ EXIT lid=0 time=5
 }
 
 // A sample refers to a site: its function, and what led there. One without a place stays. What runs
-// within Python's interpreter, or is called from there, is Python code.
+// within Python's interpreter, or is called from there, is Python code, unless the frames of Python
+// are there; a line in a module of Python's own is nobody's to look for.
 TEST(MergeSites, SamplesNameWhatIsComputed) {
   LocalRun run(1);
   run.add(0, kDefinitions + R"(
@@ -99,7 +100,20 @@ LOCAL_MODULE module=1 pathid=8 build_id=[4]
 LOCAL_FRAME frame=2 module=1 address=640 caller=absent
 LOCAL_SITE rid=601 erid=1023 module=0 address=1280 caller=2
 LOCAL_SITE rid=602 erid=1023 module=1 address=512 caller=2
+STRING strid=9 cntc=0 str="/usr/lib/python3.11/fractions.py"
+STRING strid=10 cntc=0 str="halo.py"
+STRING strid=11 cntc=0 str="_add"
+STRING strid=12 cntc=0 str="relax"
+FILE fid=700 fnid=9
+FILE fid=701 fnid=10
+REGION rid=700 rnid=11 fid=700 begln=400 endln=absent rdid=absent rtype=1
+REGION rid=701 rnid=12 fid=701 begln=3 endln=absent rdid=absent rtype=1
+CALL_SITE csid=0 fid=700 lno=410 erid=1023 lrid=700
+CALL_SITE csid=1 fid=701 lno=5 erid=700 lrid=701
+LOCAL_FRAME frame=3 module=absent address=2 caller=absent
+LOCAL_SITE rid=603 erid=1023 module=absent address=1 caller=3
 ENTER lid=0 time=0 rid=515
+LOCAL_SAMPLE lid=0 time=0.125 rid=603 count=7
 LOCAL_SAMPLE lid=0 time=0.25 rid=601 count=2
 LOCAL_SAMPLE lid=0 time=0.375 rid=602 count=5
 LOCAL_SAMPLE lid=0 time=0.5 rid=600 count=3
@@ -123,8 +137,10 @@ EXIT lid=0 time=5
           std::to_string(sample.time.value) + " x" + std::to_string(raw(sample.count));
       if (const CallSiteDef* site = definitions.call_sites.find(sample.csid)) {
         path += " " + definitions.regions.find(site->left)->name;
+        if (!is_absent(site->line)) path += ":" + std::to_string(raw(site->line));
         definitions.for_each_caller(*site, [&](CallSiteId, const CallSiteDef& caller) {
           path += "<" + definitions.regions.find(caller.left)->name;
+          if (!is_absent(caller.line)) path += ":" + std::to_string(raw(caller.line));
         });
       }
       samples.push_back(path);
@@ -132,9 +148,10 @@ EXIT lid=0 time=5
     return samples;
   };
   EXPECT_FALSE(run.merge().suspect());
-  EXPECT_EQ(samples_of(), (std::vector<std::string>{
-                              "0.250000 x2 Python code", "0.375000 x5 Python code",
-                              "0.500000 x3 prog+0x500<prog+0x300<prog+0x200", "0.750000 x1"}));
+  EXPECT_EQ(samples_of(),
+            (std::vector<std::string>{
+                "0.125000 x7 _add<relax:5", "0.250000 x2 Python code", "0.375000 x5 Python code",
+                "0.500000 x3 prog+0x500<prog+0x300<prog+0x200", "0.750000 x1"}));
   merge::MergeOptions options = run.options();
   options.format = merge::Format::kClassic;
   run.merge(options);

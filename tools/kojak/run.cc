@@ -165,7 +165,7 @@ void analyse(const Plan& plan, const std::string& directory, int both_to = -1) {
   const std::string report = place + "/a.cube", page = place + "/a.html";
   // Once the local traces are gone, the merged one is all that there is of the run's events.
   const bool keep = plan.keep || plan.discard;
-  std::vector<std::string> command = {"expert", "--files-told=" + place};
+  std::vector<std::string> command = {"expert", "--alone", "--files-told=" + place};
   if (plan.causes) command.emplace_back(*plan.causes ? "--causes" : "--causes=never");
   if (plan.full) command.emplace_back("--full");
   if (!plan.source) command.emplace_back("--no-source");

@@ -35,17 +35,25 @@ CauseLedger::Cost& CauseLedger::of_pattern(CauseSums& cost, MetricIndex metric) 
   return cost.patterns.emplace_back(metric, Cost{}).second;
 }
 
-void CauseLedger::add_object(CauseSums& cost, std::uint32_t what, Amount amount) const {
+void CauseLedger::add_direct(CauseSums& cost, std::uint32_t what, Amount amount) const {
   constexpr std::size_t kKept = 16;  // of a cause that is one at more of them, the first
+  if (amount == 0) return;
   const CauseLog::WaitPlace& place = log_.places[what];
-  if (place.object == Operation::Object::kNothing || amount == 0) return;
-  for (auto& [known, sum] : cost.objects) {
-    const CauseLog::WaitPlace& other = log_.places[known];
-    if (other.object != place.object || other.object_id != place.object_id) continue;
-    sum += amount;
-    return;
-  }
-  if (cost.objects.size() < kKept) cost.objects.emplace_back(what, amount);
+  const auto add_to = [&](std::vector<std::pair<std::uint32_t, Amount>>& sums, auto&& is_same) {
+    for (auto& [known, sum] : sums) {
+      if (!is_same(log_.places[known])) continue;
+      sum += amount;
+      return;
+    }
+    if (sums.size() < kKept) sums.emplace_back(what, amount);
+  };
+  add_to(cost.at, [&](const CauseLog::WaitPlace& other) {
+    return other.call_path == place.call_path && other.metric == place.metric;
+  });
+  if (place.object == Operation::Object::kNothing) return;
+  add_to(cost.objects, [&](const CauseLog::WaitPlace& other) {
+    return other.object == place.object && other.object_id == place.object_id;
+  });
 }
 
 void CauseLedger::leave_unexplained(WaitId wait, Amount amount) {

@@ -28,6 +28,7 @@ class CauseLedger {
     StretchId stretch = 0;
     std::vector<std::pair<MetricIndex, Cost>> patterns;
     std::vector<std::pair<std::uint32_t, Amount>> objects;  // by a place of waits there
+    std::vector<std::pair<std::uint32_t, Amount>> at;       // by pattern and call path, likewise
     CauseChains::Via via;
     Ticks to = 0;  // the end of the interval in which it is to blame for `via`
     Ticks longer = 0;
@@ -69,8 +70,8 @@ class CauseLedger {
 
   void note_longer(std::uint32_t cost, Ticks from, Ticks to, Ticks longer, bool compared);
   static Cost& of_pattern(CauseSums& cost, MetricIndex metric);
-  // `what`: a place of those who wait.
-  void add_object(CauseSums& cost, std::uint32_t what, Amount amount) const;
+  // `what`: a place of those who wait for it themselves.
+  void add_direct(CauseSums& cost, std::uint32_t what, Amount amount) const;
   void add_wait(Ticks length) { all_ += length; }
   void leave_unexplained(WaitId wait, Amount amount);
   // Of a wait: how much of it was for waits of the one it was for.

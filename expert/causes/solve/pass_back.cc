@@ -237,7 +237,7 @@ Ticks PassBack::charge(const Delay& delay, Shares shares, std::uint32_t what, Wa
     CauseLedger::Cost& cost = ledger_.of_pattern(of, log_.places[what].metric);
     cost.short_term += own;
     cost.long_term += passed;
-    ledger_.add_object(of, what, own);
+    ledger_.add_direct(of, what, own);
     if (CauseChains::note(of.via, static_cast<double>(own + passed), via)) of.to = delay.to;
   }
   ledger_.leave_unexplained(wait, left);

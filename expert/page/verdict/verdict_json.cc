@@ -57,8 +57,8 @@ void add_card(Json& json, const GroupCard& card, const ChainSteps* chain,
   if (source != nullptr) add_rows(json, *source);
   if (chain != nullptr) add_chain(json, *chain);
   json.key("patterns").begin_array();
-  for (const auto& [name, seconds] : card.patterns) {
-    json.begin_array().value(name).value(seconds).end_array();
+  for (const auto& [pattern, call, seconds] : card.patterns) {
+    json.begin_array().value(pattern).value(json_position(call)).value(seconds).end_array();
   }
   json.end_array();
   if (!card.profile.empty()) {

@@ -114,6 +114,20 @@ class Cards {
   explicit Cards(const Report& report)
       : report_(report), causes_(*report.root_causes()), run_(expert::run_seconds(report)) {}
 
+  void add_patterns(const CauseGroup& group, GroupCard& card) const {
+    for (auto [metric, left] : group.direct_patterns) {
+      const std::string name(expert::all_metrics()[metric].name);
+      for (const auto& [at, amount] : group.direct_at) {
+        if (at.first != metric) continue;
+        card.patterns.push_back({name, report_.path_at(at.second), in_seconds(amount)});
+        left -= amount;
+      }
+      if (left > 0) {
+        card.patterns.push_back({name, static_cast<std::size_t>(-1), in_seconds(left)});
+      }
+    }
+  }
+
   GroupCard card(const CauseGroup& group, std::string number) const {
     GroupCard card;
     card.number = std::move(number);
@@ -131,9 +145,7 @@ class Cards {
     }
     card.gain_words = unbroken(expert::gain_of_card(report_, run_, group));
     card.how = unbroken(expert::patterns_said(group));
-    for (const auto& [metric, amount] : group.direct_patterns) {
-      card.patterns.emplace_back(expert::all_metrics()[metric].name, in_seconds(amount));
-    }
+    add_patterns(group, card);
     for (const std::uint32_t c : group.causes) {
       const bool more = card.cause == static_cast<std::uint32_t>(-1) ||
                         causes_.causes[c].seconds > causes_.causes[card.cause].seconds;

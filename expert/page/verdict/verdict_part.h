@@ -58,7 +58,12 @@ struct GroupCard {
   ExcerptLines lines;
   std::vector<ProfileColumn> profile;
   std::string profile_of;  // "ranks 0 to 15", "512 pairs, 4 in a column (its largest)"
-  std::vector<std::pair<std::string, double>> patterns;  // unique names, seconds
+  struct PatternAt {
+    std::string pattern;                                   // its unique name
+    std::size_t call_node = static_cast<std::size_t>(-1);  // none: at other places
+    double seconds = 0;
+  };
+  std::vector<PatternAt> patterns;
   std::string how;                                       // "Wait at Fence 3.0 s, Late Post 0.13 s"
   std::uint32_t cause = static_cast<std::uint32_t>(-1);  // its largest, of RootCauses::causes
   std::vector<GroupCard> parts;

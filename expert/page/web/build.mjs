@@ -1,12 +1,15 @@
 // Builds the front end into a folder, dist/ unless another is named: one script and one style sheet,
 // which the C++ build embeds. The script's first line holds digests of the sources and of what was
 // made of them; a test compares both, so that dist/ is neither older than src/ nor edited by hand.
+// src/tables.ts is written from ../tables.def first; where another folder is named, it must be so already.
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const folder = process.argv[2] ?? "dist";
-const sources = ["build.mjs", "package-lock.json", "tsconfig.json", ...readdirSync("src").sort().map((name) => `src/${name}`)];
+execFileSync(process.execPath, ["tables.mjs", ...(folder === "dist" ? [] : ["--check"])]);
+const sources = ["../tables.def", "build.mjs", "package-lock.json", "tables.mjs", "tsconfig.json", ...readdirSync("src").sort().map((name) => `src/${name}`)];
 const digest = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest("hex");
 
 const target = ["chrome123", "firefox120", "safari17.5"];

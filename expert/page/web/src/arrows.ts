@@ -4,7 +4,7 @@
 // logical: a get's data moves as late as it may, so that puts and gets have the right order.
 // dependencies: the recorded transfers, with timeless links from the origin to what happens at the
 // target, and fences as collectives.
-import type { Transfers } from "./trace";
+import type { TransferTable } from "./tables";
 
 export type TransferView = "off" | "closed" | "logical" | "dependencies";
 export const enum Style {
@@ -19,7 +19,7 @@ export const enum Style {
 // Begin row and time, end row and time, style, number of the transfer.
 export type Draw = (fromRow: number, from: number, toRow: number, to: number, style: Style, index: number) => void;
 
-export function drawTransfer(t: Transfers, i: number, view: TransferView, draw: Draw): void {
+export function drawTransfer(t: TransferTable, i: number, view: TransferView, draw: Draw): void {
   const origin = t.origin[i];
   const target = t.target[i];
   if (!t.get[i]) {
@@ -39,7 +39,7 @@ export function drawTransfer(t: Transfers, i: number, view: TransferView, draw: 
 }
 
 // Begin and end of a get's data in the logical view.
-export function logicalGet(t: Transfers, i: number): [number, number] {
+export function logicalGet(t: TransferTable, i: number): [number, number] {
   const end = Number.isNaN(t.originSync[i]) ? t.end[i] : t.originSync[i];
   // Very small, and less than the duration of the synchronisation.
   const before = end - Math.min(1000, t.syncLength[i] / 2);

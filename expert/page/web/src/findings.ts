@@ -149,14 +149,15 @@ export class Findings {
     return [row, opened];
   }
 
-  // For which groups; known of a pattern as a whole, so only said of one that waits in one place.
+  // For which groups. What is known of no call path belongs to the one place of a pattern, or to none.
   private groupsOf(found: Bottleneck): string {
     const { overview, groups } = this.data.info;
-    if (overview!.bottlenecks.some((b) => b !== found && b.metric === found.metric)) return "";
+    const only = !overview!.bottlenecks.some((b) => b !== found && b.metric === found.metric);
     const { name } = this.data.metric(found.metric);
     const shares: string[] = [];
     for (const { number, patterns } of groups ?? []) {
-      const seconds = patterns.find(([pattern]) => pattern === name)?.[1] ?? 0;
+      const there = patterns.filter(([pattern, call]) => pattern === name && (call === found.call || (only && call < 0)));
+      const seconds = there.reduce((sum, [, , s]) => sum + s, 0);
       if (seconds >= 0.01 * found.seconds) shares.push(`group ${number} ${Math.round((100 * seconds) / found.seconds)}\u00a0%`);
     }
     return shares.slice(0, 2).join(", ");

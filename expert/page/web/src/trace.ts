@@ -1,6 +1,12 @@
-// The trace as expert/page/trace_view.cc packed it. Times are nanoseconds since the first event.
+// The trace that a page shows. Times are nanoseconds since the first event.
 import { Blob64 } from "./blob";
+import { readRows, readTable } from "./columns";
 import { shortened } from "./format";
+import {
+  type BandTable, bandTable, type BoxTable, boxTable, densityMpiTable, densityWaitingTable, fenceMemberTable,
+  fenceTable, type MessageTable, messageTable, type StripeTable, stripeTable, type TrafficTable, trafficTable,
+  type TransferTable, transferTable, type WaitTable, waitTable,
+} from "./tables";
 import type { TraceInfo } from "./types";
 
 // The first of ascending times after that one.
@@ -17,18 +23,22 @@ export function firstAfter(times: Float64Array, time: number): number {
 
 // Region instances of one location: parents before children, in order of their begin.
 export class Boxes {
+  readonly begin: Float64Array;
+  readonly end: Float64Array;
+  readonly path: Uint32Array; // of the analysis: TraceInfo.paths
+  readonly region: Uint32Array;
+  readonly calls: Float64Array;
+  readonly polls: Float64Array; // of a series, which is one call
+  readonly sleeping: Uint8Array; // 1: between these
   readonly parent: Int32Array; // -1: none
   readonly depth: Uint16Array;
   readonly deepest: number;
-  constructor(
-    readonly begin: Float64Array,
-    readonly end: Float64Array,
-    readonly path: Uint32Array, // of the analysis: TraceInfo.paths
-    readonly region: Uint32Array,
-    readonly calls: Float64Array,
-    readonly polls: Float64Array, // in turn, which are one instance; 0: it is none of these
-    readonly sleeping: Uint8Array, // 1: between them
-  ) {
+  constructor(of: BoxTable, regions: number[]) {
+    const { begin, end } = of;
+    [this.begin, this.end, this.calls] = [begin, end, of.calls];
+    [this.polls, this.sleeping] = [of.polls, of.sleeping];
+    this.path = Uint32Array.from(of.path);
+    this.region = this.path.map((path) => regions[path]);
     const count = begin.length;
     this.parent = new Int32Array(count);
     this.depth = new Uint16Array(count);
@@ -60,18 +70,19 @@ export class Boxes {
 }
 
 // Where the calls of one location waited, in order of time.
-export class Waits {
+export class Waits implements WaitTable {
+  readonly begin: Float64Array;
+  readonly end: Float64Array;
+  readonly waited: Float64Array;
+  readonly metric: Float64Array;
+  readonly awaited: Float64Array;
+  readonly ended: Float64Array;
+  readonly waits: Float64Array;
   readonly depth: Uint16Array; // of the call
-  constructor(
-    readonly begin: Float64Array,
-    readonly end: Float64Array,
-    readonly waited: Float64Array, // of the time between
-    readonly metric: Float64Array, // TraceInfo.metrics
-    readonly awaited: Float64Array, // row of who ended it, -1: no single one
-    readonly ended: Float64Array, // when
-    readonly waits: Float64Array, // that were merged into one
-    boxes: Boxes,
-  ) {
+  constructor(of: WaitTable, boxes: Boxes) {
+    const { begin, end } = of;
+    [this.begin, this.end, this.waited, this.metric] = [begin, end, of.waited, of.metric];
+    [this.awaited, this.ended, this.waits] = [of.awaited, of.ended, of.waits];
     this.depth = new Uint16Array(begin.length);
     for (let i = 0; i < begin.length; i++) {
       const box = boxes.at((begin[i] + end[i]) / 2);
@@ -99,48 +110,11 @@ export class Waits {
   }
 }
 
-// Times in which a thread was ready to run and had no processor.
-export interface Stripes {
-  begin: Float64Array;
-  end: Float64Array;
-  without: Float64Array;
-}
-
-// Shares of the time, 255 is all: a row after the other, in equal steps of the run.
+// Shares of the time: a row after the other, in equal steps of the run.
 export interface Density {
   columns: number;
   waiting: Uint8Array;
   mpi: Uint8Array;
-}
-
-export interface Bands {
-  begin: Float64Array;
-  end: Float64Array;
-  window: Float64Array;
-  kind: Uint8Array;
-}
-
-export interface Messages {
-  from: Float64Array;
-  to: Float64Array;
-  sent: Float64Array;
-  received: Float64Array;
-  bytes: Float64Array;
-}
-
-export interface Transfers {
-  get: Uint8Array;
-  passive: Uint8Array;
-  origin: Float64Array;
-  target: Float64Array;
-  window: Float64Array;
-  bytes: Float64Array;
-  request: Float64Array;
-  start: Float64Array;
-  end: Float64Array;
-  originSync: Float64Array; // NaN where it is not known
-  syncLength: Float64Array;
-  targetSync: Float64Array;
 }
 
 export interface Fence {
@@ -150,16 +124,6 @@ export interface Fence {
   exits: Float64Array;
 }
 
-// What passed between two processes: a cell for each kind of operation, window and function.
-export interface Traffic {
-  from: Float64Array; // block of ranks that had the bytes, or waits
-  to: Float64Array; // that got them, or is waited for; -1: no single one
-  kind: Uint8Array; // TrafficKind
-  window: Float64Array; // TraceInfo.windows; -1: none, or not told apart
-  region: Float64Array; // TraceInfo.regions; -1: not told apart
-  amount: Float64Array; // bytes; of waits nanoseconds
-  count: Float64Array; // operations
-}
 export const enum TrafficKind {
   Message,
   Put,
@@ -178,32 +142,16 @@ export function windowWords(trace: TraceData, window: number): string {
   return (trace.info.windows[window] ?? `window ${window}`) + (site ? `, made at ${shortened(site, 40)}` : "");
 }
 
-// Begins are distances from the one before, ends are lengths.
-function cumulate(begin: Float64Array, end: Float64Array, from: number, to: number): void {
-  let last = 0;
-  for (let i = from; i < to; i++) {
-    last += begin[i];
-    begin[i] = last;
-    end[i] += last;
-  }
-}
-
-function unzigzag(coded: Float64Array, origin: Float64Array): Float64Array {
-  const out = new Float64Array(coded.length);
-  for (let i = 0; i < out.length; i++) out[i] = origin[i] + (coded[i] % 2 === 0 ? coded[i] / 2 : -(coded[i] + 1) / 2);
-  return out;
-}
-
 export class TraceData {
-  readonly rows: Boxes[] = [];
-  readonly waits: Waits[] = [];
-  readonly bands: Bands[] = [];
-  readonly stripes: Stripes[] = [];
+  readonly rows: Boxes[];
+  readonly waits: Waits[];
+  readonly bands: BandTable[];
+  readonly stripes: StripeTable[]; // times in which a thread was ready to run and had no processor for a part
   readonly density: Density;
-  readonly messages: Messages;
-  readonly transfers: Transfers;
-  readonly fences: Fence[] = [];
-  readonly traffic: Traffic;
+  readonly messages: MessageTable;
+  readonly transfers: TransferTable; // unknown times are NaN
+  readonly fences: Fence[];
+  readonly traffic: TrafficTable; // what passed between two processes, by kind, window and function
   readonly span: number; // of the whole trace
   readonly windowCount: number;
 
@@ -213,161 +161,34 @@ export class TraceData {
   ) {
     this.span = Math.max(1, (info.end - info.begin) * 1e9);
     this.windowCount = info.windows.length;
-    this.readRows(blob);
-    this.readWaits(blob);
+    this.rows = readRows(blob, boxTable).map((row) => new Boxes(row, info.paths.region));
+    this.waits = readRows(blob, waitTable).map((row, i) => new Waits(row, this.rows[i]));
+    this.bands = readRows(blob, bandTable);
+    this.stripes = readRows(blob, stripeTable);
     this.density = {
       columns: info.columnsOfDensity,
-      waiting: blob.u8("densityWaiting"),
-      mpi: blob.u8("densityMpi"),
+      waiting: readTable(blob, densityWaitingTable).share,
+      mpi: readTable(blob, densityMpiTable).share,
     };
-    const sent = blob.deltas("messageSent");
-    this.messages = {
-      from: blob.varints("messageFrom"),
-      to: blob.varints("messageTo"),
-      sent,
-      received: unzigzag(blob.varints("messageReceived"), sent),
-      bytes: blob.varints("messageBytes"),
-    };
-    this.transfers = this.readTransfers(blob);
-    this.readFences(blob);
-    const column = (name: string) => blob.varints(`traffic${name}`);
-    const orNone = (name: string) => column(name).map((number) => number - 1);
-    this.traffic = {
-      from: column("From"),
-      to: orNone("To"),
-      kind: blob.u8("trafficKinds"),
-      window: orNone("Windows"),
-      region: orNone("Regions"),
-      amount: column("Amounts"),
-      count: column("Counts"),
-    };
+    this.messages = readTable(blob, messageTable);
+    this.transfers = readTable(blob, transferTable);
+    this.fences = TraceData.fences(blob);
+    this.traffic = readTable(blob, trafficTable);
   }
 
   static async read(info: TraceInfo): Promise<TraceData> {
     return new TraceData(info, await Blob64.read("kojak-trace", info.columns));
   }
 
-  private readRows(blob: Blob64): void {
-    const begins = blob.varints("boxBegins");
-    const ends = blob.varints("boxLengths");
-    const paths = Uint32Array.from(blob.varints("boxPaths"));
-    const regions = paths.map((path) => this.info.paths.region[path]);
-    const joined = Uint8Array.from(blob.varints("boxPolls"));
-    const counts = blob.varints("boxCalls");
-    const polls = counts.map((count, i) => (joined[i] & 1 ? count : 0));
-    const calls = counts.map((count, i) => (joined[i] & 1 ? 1 : count));
-    const sleeping = joined.map((kind) => kind >> 1);
-    const bandBegins = blob.varints("bandBegins");
-    const bandEnds = blob.varints("bandLengths");
-    const windows = blob.varints("bandWindows");
-    const kinds = blob.u8("bandKinds");
+  private static fences(blob: Blob64): Fence[] {
+    const { members, window } = readTable(blob, fenceTable);
+    const { row, enter, exit } = readTable(blob, fenceMemberTable);
     let at = 0;
-    for (const count of blob.varints("boxCounts")) {
-      cumulate(begins, ends, at, at + count);
-      this.rows.push(
-        new Boxes(
-          begins.subarray(at, at + count),
-          ends.subarray(at, at + count),
-          paths.subarray(at, at + count),
-          regions.subarray(at, at + count),
-          calls.subarray(at, at + count),
-          polls.subarray(at, at + count),
-          sleeping.subarray(at, at + count),
-        ),
-      );
+    return Array.from(members, (count, i) => {
+      const part = (of: Float64Array) => of.subarray(at, at + count);
+      const fence = { window: window[i], rows: part(row), enters: part(enter), exits: part(exit) };
       at += count;
-    }
-    at = 0;
-    for (const count of blob.varints("bandCounts")) {
-      cumulate(bandBegins, bandEnds, at, at + count);
-      this.bands.push({
-        begin: bandBegins.subarray(at, at + count),
-        end: bandEnds.subarray(at, at + count),
-        window: windows.subarray(at, at + count),
-        kind: kinds.subarray(at, at + count),
-      });
-      at += count;
-    }
-  }
-
-  private readWaits(blob: Blob64): void {
-    const begins = blob.varints("waitBegins");
-    const ends = blob.varints("waitLengths");
-    const waited = blob.varints("waitOthers").map((other, i) => ends[i] - other);
-    const metrics = blob.varints("waitMetrics");
-    const awaited = blob.varints("waitAwaited").map((row) => row - 1);
-    const coded = blob.varints("waitEnded");
-    const waits = blob.varints("waitWaits");
-    let at = 0;
-    blob.varints("waitCounts").forEach((count, row) => {
-      const to = at + count;
-      cumulate(begins, ends, at, to);
-      const end = ends.subarray(at, to);
-      this.waits.push(
-        new Waits(
-          begins.subarray(at, to),
-          end,
-          waited.subarray(at, to),
-          metrics.subarray(at, to),
-          awaited.subarray(at, to),
-          unzigzag(coded.subarray(at, to), end),
-          waits.subarray(at, to),
-          this.rows[row],
-        ),
-      );
-      at = to;
-    });
-    const begin = blob.varints("stripeBegins");
-    const end = blob.varints("stripeLengths");
-    const without = blob.varints("stripeWithout");
-    at = 0;
-    for (const count of blob.varints("stripeCounts")) {
-      const to = at + count;
-      cumulate(begin, end, at, to);
-      this.stripes.push({
-        begin: begin.subarray(at, to),
-        end: end.subarray(at, to),
-        without: without.subarray(at, to),
-      });
-      at = to;
-    }
-  }
-
-  private readTransfers(blob: Blob64): Transfers {
-    const kinds = blob.u8("transferKinds");
-    const request = blob.deltas("transferRequests");
-    const time = (name: string) => unzigzag(blob.varints(name), request);
-    const known = (times: Float64Array, bit: number) => times.map((t, i) => (kinds[i] & bit ? t : NaN));
-    return {
-      get: kinds.map((k) => k & 1),
-      passive: kinds.map((k) => (k & 2) >> 1),
-      origin: blob.varints("transferOrigins"),
-      target: blob.varints("transferTargets"),
-      window: blob.varints("transferWindows"),
-      bytes: blob.varints("transferBytes"),
-      request,
-      start: time("transferStarts"),
-      end: time("transferEnds"),
-      originSync: known(time("transferOriginSyncs"), 4),
-      syncLength: blob.varints("transferSyncLengths"),
-      targetSync: known(time("transferTargetSyncs"), 8),
-    };
-  }
-
-  private readFences(blob: Blob64): void {
-    const rows = blob.varints("fenceRows");
-    const enters = blob.deltas("fenceEnters");
-    const exits = blob.deltas("fenceExits");
-    const windows = blob.varints("fenceWindows");
-    let at = 0;
-    blob.varints("fenceSizes").forEach((size, i) => {
-      this.fences.push({
-        window: windows[i],
-        rows: rows.subarray(at, at + size),
-        enters: enters.subarray(at, at + size),
-        exits: exits.subarray(at, at + size),
-      });
-      at += size;
+      return fence;
     });
   }
 

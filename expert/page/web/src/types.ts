@@ -120,7 +120,7 @@ export interface Group {
   source?: GroupSource;
   chain?: Step[]; // of its largest cause, from the one that waits last
   leftOut?: number;
-  patterns: [name: string, seconds: number][];
+  patterns: [name: string, call: number, seconds: number][]; // call -1: at other places
   profile?: [name: string, makesWait: number, waits: number][];
   profileOf?: string;
   parts?: Group[];

@@ -1,0 +1,159 @@
+#include "expert/parallel/team.h"
+
+#include <dlfcn.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "expert/parallel/launched.h"
+#include "expert/parallel/mpi/expert_mpi.h"
+#include "expert/parallel/task.h"
+
+namespace kojak::parallel {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr const char* kRemedy = "expert --alone asks nobody";
+
+// Says something once if it is there for long.
+class Watch {
+ public:
+  Watch(std::chrono::seconds patience, std::function<void()> say)
+      : thread_([this, patience, say = std::move(say)] {
+          std::unique_lock lock(mutex_);
+          if (!ended_.wait_for(lock, patience, [this] { return over_; })) say();
+        }) {}
+  ~Watch() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    ended_.notify_all();
+    thread_.join();
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+std::string library_of(const std::string& mpi, const std::vector<fs::path>& folders) {
+  const fs::path name =
+      fs::path("kojak") / (mpi == KOJAK_DEFAULT_MPI ? "" : mpi) / "libexpert_mpi.so";
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    if (fs::exists(folder / name, error)) return (folder / name).string();
+  }
+  return "";
+}
+
+Result<const ExpertMpi*> load(const Launched& start, const std::vector<fs::path>& folders) {
+  const std::string of = "was started as one of " + std::to_string(start.size) + " processes by " +
+                         start.launcher + ", but ";
+  const std::string library = library_of(start.mpi, folders);
+  if (library.empty()) {
+    return Error{.code = ExitCode::kOutputFailed,
+                 .reason = of + "this installation has no libexpert_mpi.so for " + start.mpi,
+                 .remedy = kRemedy};
+  }
+  // Parts of an MPI that it loads itself look for its symbols.
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  const char* const why = handle == nullptr ? dlerror() : nullptr;
+  const auto* const mpi =
+      handle == nullptr ? nullptr : static_cast<const ExpertMpi*>(dlsym(handle, kExpertMpiSymbol));
+  if (mpi == nullptr || mpi->version != kExpertMpiVersion) {
+    return Error{.code = ExitCode::kOutputFailed,
+                 .file = library,
+                 .reason = of + "the library cannot be used: " +
+                           (why != nullptr ? why : "it is of another version of kojak"),
+                 .remedy = kRemedy};
+  }
+  return mpi;
+}
+
+// The leader compares all tasks with its own and tells everybody. True: they are all equal.
+bool compare(const ExpertMpi& mpi, int rank, int size, const std::string& task) {
+  std::uint8_t equal = 1;
+  if (rank != 0) {
+    const std::uint64_t length = task.size();
+    mpi.send(0, &length, sizeof length);
+    if (length != 0) mpi.send(0, task.data(), length);
+    mpi.receive(0, &equal, sizeof equal);
+    return equal != 0;
+  }
+  for (int from = 1; from < size; ++from) {
+    std::uint64_t length = 0;
+    mpi.receive(from, &length, sizeof length);
+    std::string other(length, '\0');
+    if (length != 0) mpi.receive(from, other.data(), length);
+    if (other != task) equal = 0;
+  }
+  for (int to = 1; to < size; ++to) mpi.send(to, &equal, sizeof equal);
+  return equal != 0;
+}
+
+}  // namespace
+
+Team::Team(Team&& other) noexcept
+    : mpi_(std::exchange(other.mpi_, nullptr)), rank_(other.rank_), size_(other.size_) {}
+
+Team::~Team() {
+  if (mpi_ != nullptr) mpi_->abort(static_cast<int>(ExitCode::kOutputFailed));
+}
+
+Result<Team> Team::join(const Options& options) {
+  Team team;
+  const std::optional<Launched> start = launched();
+  if (!start) return team;
+  Result<const ExpertMpi*> mpi = load(*start, options.libraries);
+  if (!mpi) return mpi.error();
+  {
+    const Watch watch(std::chrono::seconds(10), [&] {
+      options.note("waits for the other processes of this " + start->launcher +
+                   "; --alone does not");
+    });
+    int rank = 0, size = 1;
+    if ((*mpi)->init(&rank, &size) != 0 || size != start->size) {
+      return Error{.code = ExitCode::kOutputFailed,
+                   .reason = "was started as one of " + std::to_string(start->size) +
+                             " processes by " + start->launcher + ", but MPI knows of " +
+                             std::to_string(size),
+                   .remedy = kRemedy};
+    }
+    team.mpi_ = *mpi;
+    team.rank_ = rank;
+    team.size_ = size;
+    if (compare(**mpi, rank, size, task_of(options.command, options.input))) return team;
+  }
+  (*mpi)->finalize();
+  team.mpi_ = nullptr;
+  team.rank_ = 0;
+  team.size_ = 1;
+  return team;
+}
+
+ExitCode Team::wait_for_leader() {
+  std::int32_t status = 0;
+  mpi_->receive(0, &status, sizeof status);
+  std::exchange(mpi_, nullptr)->finalize();
+  return static_cast<ExitCode>(status);
+}
+
+void Team::end(ExitCode status) {
+  if (mpi_ == nullptr) return;
+  const auto told = static_cast<std::int32_t>(status);
+  for (int to = 1; to < size_; ++to) mpi_->send(to, &told, sizeof told);
+  std::exchange(mpi_, nullptr)->finalize();
+}
+
+}  // namespace kojak::parallel

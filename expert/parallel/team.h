@@ -1,0 +1,55 @@
+// The processes that a launcher has started with the same analysis ("mpirun -n 4 expert run"): who
+// they are, and how they end.
+//
+// Without a launcher, and where it started one process, nothing is loaded and nothing changes. Else
+// all of them meet, and compare what they are to do: version, arguments, and the names, sizes and
+// times of the input's files. Where that is equal, rank 0 leads: it alone prints and writes, and
+// all end with its status. Where it is not ("mpirun -n 4 sh -c 'expert run$OMPI_COMM_WORLD_RANK'"),
+// each works for itself.
+//
+// Used by the main thread only. A process that ends without end() ends the others.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "epilog/format/error.h"
+
+namespace kojak::parallel {
+
+struct ExpertMpi;
+
+class Team {
+ public:
+  Team() = default;  // of one process
+  ~Team();
+  Team(Team&& other) noexcept;
+  Team& operator=(Team&&) = delete;
+
+  struct Options {
+    std::vector<std::string> command;  // its words
+    std::string input;                 // the run's folder or the trace
+    std::vector<std::filesystem::path>
+        libraries;  // folders in which kojak/libexpert_mpi.so may lie
+    std::function<void(const std::string&)> note;  // says a line; by another thread
+  };
+  // Who belongs together. Waits for all that the launcher started; says once when that takes long.
+  // Fails where they cannot be asked.
+  static Result<Team> join(const Options& options);
+
+  int size() const { return size_; }
+  bool leads() const { return rank_ == 0; }
+
+  // The leader's status, when it has ended.
+  ExitCode wait_for_leader();
+  // The leader's: ends the others with this status.
+  void end(ExitCode status);
+
+ private:
+  const ExpertMpi* mpi_ = nullptr;  // null: there is nobody else, or not any more
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace kojak::parallel

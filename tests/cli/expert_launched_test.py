@@ -1,0 +1,89 @@
+"""expert started by mpirun: processes with the same task are one analysis, others are each their own."""
+import os
+import re
+import shutil
+import unittest
+
+from cli import BIN, REFERENCE, CommandTest
+
+MPIS = {name: launcher for name, launcher, _ in
+        (entry.split("=") for entry in os.environ["KOJAK_TEST_MPIS"].split(",") if entry)}
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+
+
+class LaunchedTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        for name in ("run0", "run1"):
+            shutil.copy(REFERENCE / "gats.elg", self.dir / f"{name}.elg")
+
+    def launch(self, mpi, processes, *words):
+        return self.run_command(MPIS[mpi], "-n", str(processes), *words, env=ENVIRONMENT)
+
+    def test_one_of_them_analyses(self):
+        alone = self.run_command("expert", "run0.elg", env={"NO_COLOR": "1"})
+        self.assertEqual(alone.status, 0, alone.err)
+        report = (self.dir / "run0.cube").read_bytes()
+        for mpi in MPIS:
+            for processes in (2, 5):
+                with self.subTest(mpi=mpi, processes=processes):
+                    (self.dir / "run0.cube").unlink()
+                    ran = self.launch(mpi, processes, BIN / "expert", "run0.elg")
+                    self.assertEqual(ran.status, 0, ran.err)
+                    self.assertEqual(ran.out.replace("\r\n", "\n"), alone.out)
+                    self.assertEqual((self.dir / "run0.cube").read_bytes(), report)
+                    self.assertEqual(re.findall(r"the other (\d) waits? for it", ran.err), [str(processes - 1)])
+
+    def test_what_goes_wrong_is_said_once(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 3, BIN / "expert", "nowhere.elg")
+                self.assertEqual(ran.status, 2, ran.err)
+                self.assertEqual(ran.err.count("expert: error: nowhere.elg: cannot be opened"), 1, ran.err)
+
+    def test_another_task_is_another_analysis(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 2, "sh", "-c", f"{BIN / 'expert'} run{RANK}.elg")
+                self.assertEqual(ran.status, 0, ran.err)
+                self.assertEqual(sorted(re.findall(r"Report: (run\d.cube)", ran.out)), ["run0.cube", "run1.cube"])
+                self.assertNotIn("for it", ran.err)
+
+    def test_the_same_name_in_two_folders_is_two_tasks(self):
+        for folder in ("0", "1"):
+            (self.dir / folder).mkdir()
+            shutil.copytree(self.dir, self.dir / folder / "run", ignore=lambda path, names: set(names))
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 2, "sh", "-c", f"cd {RANK}; {BIN / 'expert'} run")
+                self.assertEqual(ran.err.count("expert: error: run: "), 2, ran.err)  # (nothing is in there)
+
+    def test_alone_asks_nobody(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 2, "sh", "-c", f"test {RANK} = 0 || exit 0; {BIN / 'expert'} --alone run0.elg")
+                self.assertEqual(ran.status, 0, ran.err)
+                self.assertEqual(ran.out.count("Report: run0.cube"), 1)
+
+    def test_who_waits_for_the_others_says_so(self):
+        mpi = next(iter(MPIS))
+        ran = self.launch(mpi, 2, "sh", "-c", f"test {RANK} = 0 || sleep 11; {BIN / 'expert'} run0.elg")
+        self.assertEqual(ran.status, 0, ran.err)
+        self.assertRegex(ran.err, r"waits for the other processes of this mpi\w+; --alone does not")
+        self.assertEqual(ran.out.count("Report: run0.cube"), 1)
+
+    def test_an_installation_without_this_mpi_writes_nothing(self):
+        (self.dir / "bin").mkdir()
+        shutil.copy(BIN / "expert", self.dir / "bin" / "expert")
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 2, self.dir / "bin" / "expert", "run0.elg")
+                self.assertEqual(ran.status, 4, ran.err)
+                self.assertEqual(ran.err.count("this installation has no libexpert_mpi.so for " + mpi), 1, ran.err)
+                self.assertFalse((self.dir / "run0.cube").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
