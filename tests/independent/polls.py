@@ -1,5 +1,8 @@
 """Series of polls: which calls are, or end, one that waits, since when they asked for what they found, how many calls
 they stand for."""
+import bisect
+import collections
+
 from independent.intervals import length
 
 WAITS, GOES_ON, ALONE = 1, 1, 4  # judged, and flags, of MPI_POLLED
@@ -126,11 +129,12 @@ def notifications(trace, severities):
             numbered[process[e.slid], e.rmaid]["end"] = e.time
     first_place = min((e.pos for e in trace.events if e.kind == "MPI_RMA_PLACE"), default=FOREVER)
     writes = [w for w in writes if w["pos"] > first_place]
+    stretches = _stretches(trace)
     for value in trace.events:
         read = reads.get((value.lid, value.rmaid)) if value.kind == "MPI_VALUE" else None
         if read is None or read.disp is None or read.kind_ & PUT:
             continue
-        stretch, asked = _asked(trace, value, read, READ)
+        stretch, asked = _asked(stretches, value, read, READ)
         if not asked:
             continue
         by = _who_changed(trace, windows, writes, value, read, asked[-1][1], stretch[-1])
@@ -141,13 +145,23 @@ def notifications(trace, severities):
                 severities.add("mpi_rma_late_notification", call, waited)
 
 
-def _asked(trace, value, read, kind):
+def _stretches(trace):
+    """By location: when calls with polls ended, of each which of the polls that wait are its stretch so far, and these."""
+    stretches = collections.defaultdict(lambda: ([], [], []))
+    for call in sorted((c for c in trace.calls if c.joined), key=lambda c: c.begin.pos):
+        exits, parts, polls = stretches[call.location]
+        begin = parts[-1].start if parts and call.goes_on else len(polls)
+        polls += [call] if call.polled else []
+        exits.append(call.exit_pos)
+        parts.append(slice(begin, len(polls)))
+    return stretches
+
+
+def _asked(stretches, value, read, kind):
     """The parts of the stretch before an event, and those that asked for that place, with the member."""
-    stretch = []
-    for call in sorted((c for c in trace.calls if c.joined and c.location == value.lid and c.exit_pos < value.pos),
-                       key=lambda c: c.begin.pos):
-        stretch = stretch if call.goes_on else []
-        stretch += [call] if call.polled else []
+    exits, parts, polls = stretches[value.lid]
+    before = bisect.bisect_left(exits, value.pos)
+    stretch = polls[parts[before - 1]] if before else []
     asked = []
     for call in stretch:
         mine = [m for _, m in call.joined if m.kind_ == kind and
@@ -160,7 +174,7 @@ def _asked(trace, value, read, kind):
 def locks(trace, severities):
     """Lock Contention of locks that are taken by swaps: each change of a place by one process takes it, the next gives it
     back, as long as all that took it found one value."""
-    operations, held, found = {}, {}, {}
+    operations, held, found, stretches = {}, {}, {}, _stretches(trace)
     for e in trace.events:
         if e.kind == "MPI_RMA_PLACE" and e.disp is not None and e.kind_ & PUT:
             place = e.wid, e.dlid, e.disp, e.bytes
@@ -177,7 +191,7 @@ def locks(trace, severities):
                 continue
             found.setdefault(place, set()).add((e.value, e.other))
             if len(found[place]) == 1:
-                for call, member in _asked(trace, e, swap, SWAPS)[1]:
+                for call, member in _asked(stretches, e, swap, SWAPS)[1]:
                     begin = max(call.enter, member.first_enter)
                     for turn in turns:
                         if turn["process"] != process and turn["given"] is not None:
