@@ -7,7 +7,7 @@ import xml.etree.ElementTree as xml
 
 import numpy
 
-KINDS = ("events", "calls", "messages", "transfers")
+KINDS = ("events", "calls", "messages", "transfers", "polls")
 
 
 def _pandas():
@@ -65,8 +65,8 @@ def _with(columns, pointer):
 
 
 def to_pandas(trace, what="calls", begin=None, end=None):
-    """A table of a trace: "events", "calls" (region instances), "messages" or "transfers". `begin` and `end` are numbers
-    of events, as those of Trace.columns; a call, message or transfer counts where it ends."""
+    """A table of a trace: "events", "calls" (region instances), "messages", "transfers" or "polls" (series). `begin` and
+    `end` are numbers of events, as those of Trace.columns; a call, message or transfer counts where it ends."""
     import earl
     pandas = _pandas()
     types = earl.TYPES
@@ -107,6 +107,20 @@ def to_pandas(trace, what="calls", begin=None, end=None):
                                  "bytes": every["bytes"][c["startptr"]], "begin": every["time"][c["startptr"]],
                                  "end": c["time"]},
                                 copy=False)
+    if what == "polls":
+        _, c = _columns(trace, [], ["pos", "process", "thread", "region", "path"], ("MPI_POLLED",), begin, end)
+        series = [trace[int(pos)].series for pos in c["pos"]]
+
+        def of_all(value, dtype=float):
+            return numpy.array([value(one) for one in series], dtype)
+
+        return pandas.DataFrame({"process": c["process"], "thread": c["thread"],
+                                 "region": _regions(pandas, trace, c["region"]), "path": _paths(pandas, trace, c["path"]),
+                                 "begin": of_all(lambda s: s.begin), "end": of_all(lambda s: s.time),
+                                 "polls": of_all(lambda s: s.count, numpy.int64), "called": of_all(lambda s: s.called),
+                                 "paused": of_all(lambda s: s.paused), "asleep": of_all(lambda s: s.asleep),
+                                 "rest": of_all(lambda s: s.rest), "waits": of_all(lambda s: s.judged == "waits", bool),
+                                 "found": of_all(lambda s: s.end == "found", bool)}, copy=False)
     raise ValueError(f"to_pandas: {what!r} is none of {', '.join(KINDS)}; waits come from a report: earl.load_waits")
 
 

@@ -62,6 +62,28 @@ def test_messages_and_transfers(trace):
         {"kind": "get", "origin": 1, "target": 0, "bytes": 16, "begin": 4.75, "end": 6.5}]
 
 
+def test_polls():
+    """A series of 7 polls that a find ends, and one of 3 that does not wait."""
+    polls = earl.from_text("""
+ENTER lid=0 time=0 region=main
+ENTER lid=0 time=1 region=MPI_Iprobe
+MPI_POLLED lid=0 time=3 count=7 begin=1 called=0.5 paused=1 asleep=0.75 rest=0.5 judged=1 end=1 members=1
+MPI_POLL lid=0 time=3 kind=2 region=MPI_Iprobe count=7 first_enter=1 last_enter=2.5 cid=0
+EXIT lid=0 time=4
+ENTER lid=0 time=5 region=MPI_Test
+MPI_POLLED lid=0 time=5.5 count=3 begin=5 called=0.5 rest=2 judged=3 end=3 flags=4 members=1
+MPI_POLL lid=0 time=5.5 kind=1 region=MPI_Test count=3 first_enter=5 last_enter=7 reqid=1 requests=1
+EXIT lid=0 time=5.5
+EXIT lid=0 time=9
+""").to_pandas("polls")
+    assert polls.drop(columns=["thread", "path"]).to_dict("records") == [
+        {"process": 0, "region": "MPI_Iprobe", "begin": 1, "end": 3, "polls": 7, "called": 0.5, "paused": 1, "asleep": 0.75,
+         "rest": 0.5, "waits": True, "found": True},
+        {"process": 0, "region": "MPI_Test", "begin": 5, "end": 5.5, "polls": 3, "called": 0.5, "paused": 0, "asleep": 0,
+         "rest": 2, "waits": False, "found": False}]
+    assert list(polls["path"]) == ["main/MPI_Iprobe", "main/MPI_Test"]
+
+
 def test_part_of_a_trace(trace):
     """The last five events: both ends of transfers, whose starts lie before, and the ends of main."""
     assert list(trace.to_pandas("transfers", begin=-4)["begin"]) == [4, 4.75]
@@ -70,7 +92,7 @@ def test_part_of_a_trace(trace):
 
 
 def test_what_is_not_there(trace):
-    with pytest.raises(ValueError, match="'waits' is none of events, calls, messages, transfers"):
+    with pytest.raises(ValueError, match="'waits' is none of events, calls, messages, transfers, polls"):
         trace.to_pandas("waits")
 
 
