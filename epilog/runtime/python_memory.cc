@@ -7,7 +7,7 @@
 
 namespace kojak::measure {
 
-Python the_python;
+constinit Python the_python;
 
 namespace {
 

@@ -15,8 +15,8 @@ namespace kojak::measure {
 struct Python {
   void* (*thread_state)() = nullptr;
   std::uint64_t code_type = 0, text_type = 0, bytes_type = 0;
-  PythonLayout layout;
-  CodeRange interpreter;
+  PythonLayout layout{};
+  CodeRange interpreter{};
 };
 // Filled by find_python(), then as it is.
 extern Python the_python;
