@@ -1,38 +1,44 @@
 #include "epilog/shmem/constants.h"
 
-#include <shmem.h>
+#include <dlfcn.h>
+
+#include "epilog/runtime/session.h"
+#include "epilog/runtime/startup.h"
+#include "epilog/shmem/family.h"
 
 namespace kojak::measure {
+namespace {
 
-std::uint8_t recorded_comparison(int cmp) {
-  switch (cmp) {
-    case SHMEM_CMP_EQ:
-      return 1;
-    case SHMEM_CMP_NE:
-      return 2;
-    case SHMEM_CMP_GT:
-      return 3;
-    case SHMEM_CMP_GE:
-      return 4;
-    case SHMEM_CMP_LT:
-      return 5;
-    case SHMEM_CMP_LE:
-      return 6;
-    default:
-      return 0;
+ShmemFamily family = ShmemFamily::kUnknown;
+// Where the handle lies; a library may set it late.
+const Context* default_context = nullptr;
+
+// A program has copies of the variables that it uses; those in the library are dead then.
+const void* find_variable(const char* name, const char* name_in_open_mpi) {
+  void* const found = dlsym(RTLD_DEFAULT, name);
+  return found != nullptr ? found : dlsym(RTLD_DEFAULT, name_in_open_mpi);
+}
+
+}  // namespace
+
+void choose_constants(const char* text, const char* file) {
+  family = shmem_family(text, file);
+  default_context =
+      static_cast<const Context*>(find_variable("SHMEM_CTX_DEFAULT", "oshmem_ctx_default"));
+  const Session& s = the_session;
+  if (family == ShmemFamily::kUnknown && s.config.verbose && s.run.rank == 0) {
+    say("%s (%s) is no SHMEM library whose comparisons are known here: those of waits are recorded "
+        "as unknown, which no result needs",
+        *text != '\0' ? text : "the SHMEM library", file);
   }
 }
 
-int not_equal() {
-  return SHMEM_CMP_NE;
+std::uint8_t recorded_comparison(int cmp) {
+  return recorded_comparison(family, cmp);
 }
 
 bool is_default_context(Context ctx) {
-  return ctx == static_cast<Context>(SHMEM_CTX_DEFAULT);
-}
-
-bool is_thread_multiple(int level) {
-  return level == SHMEM_THREAD_MULTIPLE;
+  return default_context != nullptr && *default_context == ctx;
 }
 
 }  // namespace kojak::measure

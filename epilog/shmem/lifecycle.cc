@@ -40,18 +40,35 @@ namespace {
 
 bool starting = false, joined = false, ended = false;
 
+// The next one behind us; a library without profiling interface has the plain name alone.
+void* behind_us(const char* profiling) {
+  return on_own_stack([profiling] {
+    const Behind behind;
+    void* const found = behind.find(profiling);
+    return found != nullptr ? found : behind.find(profiling + 1);
+  });
+}
+
+// What the library calls itself; empty where it does not tell.
+struct LibraryName {
+  char text[512] = "";
+  LibraryName() {
+    // Open MPI has it without a p form.
+    if (auto* const get_name =
+            reinterpret_cast<void (*)(char*)>(dlsym(RTLD_DEFAULT, "shmem_info_get_name")))
+      get_name(text);
+  }
+};
+
 void name_library() {
   Session& s = the_session;
   int major = 0, minor = 0;
-  char name[512] = "SHMEM";
-  // Open MPI has these without a p form.
-  if (auto* const get_name =
-          reinterpret_cast<void (*)(char*)>(dlsym(RTLD_DEFAULT, "shmem_info_get_name")))
-    get_name(name);
+  const LibraryName name;
   if (auto* const get_version =
           reinterpret_cast<void (*)(int*, int*)>(dlsym(RTLD_DEFAULT, "shmem_info_get_version")))
     get_version(&major, &minor);
-  snprintf(s.library, sizeof s.library, "%.200s (OpenSHMEM %d.%d)", name, major, minor);
+  snprintf(s.library, sizeof s.library, "%.200s (OpenSHMEM %d.%d)",
+           *name.text != '\0' ? name.text : "SHMEM", major, minor);
   for (char* c = s.library; *c != '\0'; ++c) {
     if (*c == '\t' || *c == '\n') *c = ' ';
   }
@@ -68,6 +85,7 @@ bool learn_world() {
 // program asks for one.
 void join_shmem() {
   joined = true;
+  choose_constants(LibraryName().text, file_of(behind_us("pshmem_init")).name());
   the_session.shmem_functions = shmem_functions().data();
   the_session.write_shmem_state = write_set_states;
   void* const first = kojak_pshmem_malloc(8);
@@ -190,15 +208,6 @@ int make_teams(const ShmemEntry& entry, Team parent, const void* caller, const F
   }
   call.collective(TeamMembers{parent}, -1, Shape::kNone, 0, false);
   return result;
-}
-
-// The next one behind us; a library without profiling interface has the plain name alone.
-void* behind_us(const char* profiling) {
-  return on_own_stack([profiling] {
-    const Behind behind;
-    void* const found = behind.find(profiling);
-    return found != nullptr ? found : behind.find(profiling + 1);
-  });
 }
 
 template <class F>
