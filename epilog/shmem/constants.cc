@@ -1,9 +1,8 @@
 #include "epilog/shmem/constants.h"
 
-#include <dlfcn.h>
-
 #include "epilog/runtime/session.h"
 #include "epilog/runtime/startup.h"
+#include "epilog/shmem/chain.h"
 #include "epilog/shmem/family.h"
 
 namespace kojak::measure {
@@ -13,10 +12,9 @@ ShmemFamily family = ShmemFamily::kUnknown;
 // Where the handle lies; a library may set it late.
 const Context* default_context = nullptr;
 
-// A program has copies of the variables that it uses; those in the library are dead then.
 const void* find_variable(const char* name, const char* name_in_open_mpi) {
-  void* const found = dlsym(RTLD_DEFAULT, name);
-  return found != nullptr ? found : dlsym(RTLD_DEFAULT, name_in_open_mpi);
+  const void* const found = shmem_library_variable(name);
+  return found != nullptr ? found : shmem_library_variable(name_in_open_mpi);
 }
 
 }  // namespace
