@@ -13,6 +13,8 @@ void choose_constants(const char* text, const char* file);
 // As in SHMEM_WAIT; 0 for a comparison that is none, or unknown.
 std::uint8_t recorded_comparison(int cmp);
 bool is_default_context(Context ctx);
+Team world_team();  // null if there is none
+bool is_shared_team(Team team);
 inline bool is_thread_multiple(int level) {
   return level == 3;  // in every library
 }

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <string_view>
+
 #include "epilog/format/shmem_functions.h"
 #include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/startup.h"
@@ -49,8 +51,14 @@ void name_library() {
   const LibraryName name;
   if (void* const get_version = shmem_library_function("shmem_info_get_version"))
     reinterpret_cast<void (*)(int*, int*)>(get_version)(&major, &minor);
-  snprintf(s.library, sizeof s.library, "%.200s (OpenSHMEM %d.%d)",
-           *name.text != '\0' ? name.text : "SHMEM", major, minor);
+  // "Sandia OpenSHMEM 1.5", "Other SHMEM (OpenSHMEM 1.4)", "libsma.so.1 (OpenSHMEM)"
+  const char* const text = *name.text != '\0' ? name.text : shmem_library().name();
+  constexpr std::string_view kStandard = "OpenSHMEM";
+  const bool says_standard = std::string_view(text).ends_with(kStandard);
+  char version[32] = "";
+  if (major != 0) snprintf(version, sizeof version, " %d.%d", major, minor);
+  snprintf(s.library, sizeof s.library, says_standard ? "%.200s%s" : "%.200s (OpenSHMEM%s)", text,
+           version);
   for (char* c = s.library; *c != '\0'; ++c) {
     if (*c == '\t' || *c == '\n') *c = ' ';
   }
