@@ -1,13 +1,16 @@
 // What the MPI itself has, as the linker found it: in the archive, which is linked into the
 // program.
 //
-// A static MPI's parts are pulled in by these references. What it may lack is referred to weakly.
+// A static MPI's parts are pulled in by these references. What it may lack is referred to weakly;
+// all of it is where no MPI need be there (KOJAK_ALWAYS is defined by the build of SHMEM's archive).
 #include <string.h>
 
 #include "epilog/mpi/chain.h"
 #include "epilog/mpi/mpi.h"
 
+#if !defined(KOJAK_ALWAYS)
 #define KOJAK_ALWAYS
+#endif
 #define KOJAK_PERHAPS [[gnu::weak]]
 #if defined(OPEN_MPI)
 #define KOJAK_HANDLE KOJAK_ALWAYS
@@ -22,7 +25,7 @@
 #undef KOJAK_SLOT
 
 #if defined(OPEN_MPI)
-#define KOJAK_CONSTANT(name) extern "C" char kojak_own_##name __asm__(#name);
+#define KOJAK_CONSTANT(name) extern "C" KOJAK_ALWAYS char kojak_own_##name __asm__(#name);
 KOJAK_MPI_CONSTANTS(KOJAK_CONSTANT)
 #undef KOJAK_CONSTANT
 #endif

@@ -103,15 +103,26 @@ void start_world_comms() {
   the_session.write_mpi_state = write_state;
 }
 
+namespace {
+
+// No MPI is loaded for the question.
+bool has_begun() {
+  if (!chain_is_there.load(std::memory_order_acquire)) {
+    if (on_own_stack([] { return find_own_alone("MPI_Initialized"); }) == nullptr) return false;
+    make_chain();
+  }
+  int begun = 0;
+  return mpi::Initialized(&begun) == MPI_SUCCESS && begun != 0;
+}
+
+}  // namespace
+
 void join_mpi() {
-  need_chain();
-  int started = 0;
-  if (mpi::Initialized(&started) == MPI_SUCCESS && started != 0 && !mpi_is_over())
-    start_world_comms();
+  if (!mpi_is_over()) start_world_comms();
 }
 
 bool mpi_is_over() {
-  need_chain();
+  if (!has_begun()) return true;
   int over = 0;
   return mpi::Finalized(&over) != MPI_SUCCESS || over != 0;
 }

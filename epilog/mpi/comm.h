@@ -44,7 +44,7 @@ void start_world_comms();
 // Makes the world's communicators known in a session that another library than MPI began, if MPI
 // runs.
 void join_mpi();
-// Asked at such a session's end: whether MPI is over, too.
+// Asked at such a session's end: whether MPI is over, too, or never began.
 bool mpi_is_over();
 Comm* find_comm(MPI_Comm comm);  // known ones; nullptr else
 Comm* comm_of(MPI_Comm comm);    // the handle must be valid

@@ -5,6 +5,7 @@
 #include "epilog/runtime/local_trace.h"
 #include "epilog/runtime/own_stack.h"
 #include "epilog/shmem/constants.h"
+#include "epilog/shmem/family.h"
 
 namespace kojak::measure {
 namespace {
@@ -61,13 +62,14 @@ void write_get(Recording& call, const Operation& o, std::uint64_t bytes) {
   const Bytes received = bytes_field(call, raw(kAttrBytesReceived), bytes);
   call.event(Get1te{lid, call.exit, o.peer, o.id, received});
 }
-void write_put(Recording& call, const Operation& o, std::uint64_t bytes) {
-  const LocationId lid = call.r.lid;
+void write_put_start(Recording& call, const Operation& o, std::uint64_t bytes) {
   write_place(call, o, o.id);
   const Bytes sent = field(call, bytes);
-  call.event(Put1ts{lid, call.enter, o.peer, o.id, sent});
+  call.event(Put1ts{call.r.lid, call.enter, o.peer, o.id, sent});
+}
+void write_put_end(Recording& call, const Operation& o, std::uint64_t bytes) {
   const Bytes received = bytes_field(call, raw(kAttrBytesReceived), bytes);
-  call.event(Put1teRemote{lid, call.exit, o.peer, o.id, received});
+  call.event(Put1teRemote{call.r.lid, call.exit, o.peer, o.id, received});
 }
 
 // In one record, where ENTER is not written yet.
@@ -93,10 +95,11 @@ bool write_wait(Recording& call, const WaitShape& shape, const volatile void* va
                 std::size_t index) {
   if (!call.room(kMaxRecord)) return false;
   const auto* const at = static_cast<const volatile std::byte*>(variables) + index * shape.bytes;
-  const int cmp = shape.cmp == kNotEqual ? not_equal() : shape.cmp;
+  const std::uint8_t cmp =
+      shape.cmp == kNotEqual ? kRecordedNotEqual : recorded_comparison(shape.cmp);
   call.event(ShmemWait{call.r.lid, call.exit, Count64{place_of(at)},
-                       Count{static_cast<std::uint32_t>(shape.bytes)},
-                       Byte{recorded_comparison(cmp)}, Count64{value_of(shape, index)}});
+                       Count{static_cast<std::uint32_t>(shape.bytes)}, Byte{cmp},
+                       Count64{value_of(shape, index)}});
   return true;
 }
 
@@ -162,13 +165,16 @@ void ShmemCall::get_and_put(Context ctx, const void* at, std::uint64_t bytes, in
 void ShmemCall::put_signal(Context ctx, const void* at, std::uint64_t bytes, int pe,
                            const void* signal, bool nbi) {
   record([&](Recording& call) {
-    Operation o =
+    const Operation data =
         operation_of(ctx, at, pe, flags_of(nbi ? TransferMode::kNbi : TransferMode::kPlain), 2);
-    write_put(call, o, bytes);
-    o.id = next(o.id);
-    o.place = Count64{place_of(signal)};
-    o.flags = static_cast<Flags>(raw(o.flags) | kPlaceSignal);
-    write_put(call, o, sizeof(std::uint64_t));
+    Operation sign = data;
+    sign.id = next(data.id);
+    sign.place = Count64{place_of(signal)};
+    sign.flags = static_cast<Flags>(raw(data.flags) | kPlaceSignal);
+    write_put_start(call, data, bytes);
+    write_put_start(call, sign, sizeof(std::uint64_t));
+    write_put_end(call, data, bytes);
+    write_put_end(call, sign, sizeof(std::uint64_t));
     call.leave();
   });
 }

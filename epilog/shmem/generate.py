@@ -3,6 +3,7 @@
 
   generate.py --table functions.table --rows OUT               rows of epilog/format/shmem_functions.cc
   generate.py --table functions.table --forwards OUT           the library's own functions, for the wrappers
+  generate.py --table functions.table --own OUT                their names, as a static SHMEM library has them
   generate.py --table functions.table --wrappers OUT --part P  entry points of one part
 """
 
@@ -54,18 +55,19 @@ def part_of(f):
     return "coll" if f.family == "coll" else "rest"
 
 
-def forward(f):
-    """Every function is a weak symbol: which version of OpenSHMEM the library has is known when it runs. Open MPI has
-    some without a p form; of these the next definition is called."""
+def forward(number, f):
+    """The library's own function, which is looked up when it is called first: which version of OpenSHMEM the library has
+    is known when it runs."""
     result = c_type(f.returns)
+    types = ", ".join(c_type(p.c_type) for p in f.parameters)
     missing = f'missing_shmem_function("{f.name}")'
-    fail = f"{missing};" if result == "void" else f"return {missing}, static_cast<{result}>(0);" if "*" not in result else \
-        f"return {missing}, nullptr;"
-    return (f'extern "C" [[gnu::weak]] {result} weak_p{f.name}({parameters(f)}) __asm__("p{f.name}");\n'
-            f"[[gnu::always_inline]] inline {result} kojak_p{f.name}({parameters(f)}) {{\n"
-            f"  if (weak_p{f.name} != nullptr) [[likely]] return weak_p{f.name}({passed(f)});\n"
-            f'  if (auto* const next = next_function<decltype(weak_p{f.name})>("{f.name}")) return next({passed(f)});\n'
-            f"  {fail}\n}}\n")
+    fail = f"return {missing};" if result == "void" else \
+        f"return {missing}, static_cast<{result}>(0);" if "*" not in result else f"return {missing}, nullptr;"
+    return (f"[[gnu::always_inline]] inline {result} kojak_p{f.name}({parameters(f)}) {{\n"
+            f"  void* own = the_shmem_own[{number}].load(std::memory_order_acquire);\n"
+            f'  if (own == nullptr) [[unlikely]] own = find_own_shmem({number}, "{f.name}");\n'
+            f"  if (own == nullptr) [[unlikely]] {fail}\n"
+            f"  return reinterpret_cast<{result} (*)({types})>(own)({passed(f)});\n}}\n")
 
 
 def next_call(number, f):
@@ -79,11 +81,15 @@ def next_call(number, f):
             f"  return reinterpret_cast<{result} (*)({types})>(next)({passed(f)});\n}}\n")
 
 
+def own(table):
+    return "".join([BANNER] + [f"KOJAK_OWN({f.name})\n" for f in table.functions])
+
+
 def forwards(table):
     out = [BANNER, "#pragma once\n\n", '#include "epilog/shmem/chain.h"\n', '#include "epilog/shmem/handles.h"\n\n',
            "namespace kojak::measure {\n\n",
            f"static_assert({len(table.functions)} <= kShmemSlots);\n"]
-    out += [forward(f) + next_call(number, f) for number, f in enumerate(table.functions)]
+    out += [forward(number, f) + next_call(number, f) for number, f in enumerate(table.functions)]
     out.append("\n// What hand-written wrappers are called by.\n")
     for number, f in enumerate(table.functions):
         if f.has("own"):
@@ -220,6 +226,7 @@ def main():
     parser.add_argument("--table", required=True)
     parser.add_argument("--rows", metavar="OUT")
     parser.add_argument("--forwards", metavar="OUT")
+    parser.add_argument("--own", metavar="OUT")
     parser.add_argument("--wrappers", metavar="OUT")
     parser.add_argument("--part", choices=PARTS)
     args = parser.parse_args()
@@ -231,6 +238,8 @@ def main():
         write(args.rows, rows(table))
     if args.forwards:
         write(args.forwards, forwards(table))
+    if args.own:
+        write(args.own, own(table))
     if args.wrappers:
         write(args.wrappers, wrappers(table, args.part))
 

@@ -1,8 +1,8 @@
 // What stands in SHMEM prototypes beside C's own types, and what the generated code needs of the
 // rest.
 //
-// No shmem.h is read here: wrappers take addresses and words as they come, so that functions of any
-// version of OpenSHMEM can be taken. constants.cc asks the header at hand for its numbers.
+// No shmem.h is read: wrappers take addresses and words as they come, so that functions of any
+// library and version of OpenSHMEM can be taken. What numbers mean, constants.h knows.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,6 @@ struct ShmemEntry {
   bool blocks;
 };
 
-// The next definition behind this library's, of a function that is called by its name alone;
-// nullptr if there is none.
-[[gnu::cold, gnu::noinline]] void* next_shmem_function(const char* name);
-template <class F>
-F* next_function(const char* name) {
-  return reinterpret_cast<F*>(next_shmem_function(name));
-}
 // A function that the program's library does not have: says so once, and does nothing.
 [[gnu::cold, gnu::noinline]] void missing_shmem_function(const char* name);
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <string_view>
+
 #include "epilog/format/shmem_functions.h"
-#include "epilog/runtime/behind.h"
-#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/startup.h"
 #include "epilog/shmem/call.h"
@@ -26,10 +26,6 @@ namespace kojak::measure {
 [[gnu::weak]] bool mpi_is_over();
 [[gnu::weak]] void note_unrecorded_functions(Recorder& r);
 
-void* next_shmem_function(const char* name) {
-  return on_own_stack([name] { return dlsym(RTLD_NEXT, name); });
-}
-
 void missing_shmem_function(const char* name) {
   static std::atomic<bool> said{false};
   if (!said.exchange(true))
@@ -40,18 +36,29 @@ namespace {
 
 bool starting = false, joined = false, ended = false;
 
+// What the library calls itself; empty where it does not tell.
+struct LibraryName {
+  char text[512] = "";
+  LibraryName() {
+    if (void* const get_name = shmem_library_function("shmem_info_get_name"))
+      reinterpret_cast<void (*)(char*)>(get_name)(text);
+  }
+};
+
 void name_library() {
   Session& s = the_session;
   int major = 0, minor = 0;
-  char name[512] = "SHMEM";
-  // Open MPI has these without a p form.
-  if (auto* const get_name =
-          reinterpret_cast<void (*)(char*)>(dlsym(RTLD_DEFAULT, "shmem_info_get_name")))
-    get_name(name);
-  if (auto* const get_version =
-          reinterpret_cast<void (*)(int*, int*)>(dlsym(RTLD_DEFAULT, "shmem_info_get_version")))
-    get_version(&major, &minor);
-  snprintf(s.library, sizeof s.library, "%.200s (OpenSHMEM %d.%d)", name, major, minor);
+  const LibraryName name;
+  if (void* const get_version = shmem_library_function("shmem_info_get_version"))
+    reinterpret_cast<void (*)(int*, int*)>(get_version)(&major, &minor);
+  // "Sandia OpenSHMEM 1.5", "Other SHMEM (OpenSHMEM 1.4)", "libsma.so.1 (OpenSHMEM)"
+  const char* const text = *name.text != '\0' ? name.text : shmem_library().name();
+  constexpr std::string_view kStandard = "OpenSHMEM";
+  const bool says_standard = std::string_view(text).ends_with(kStandard);
+  char version[32] = "";
+  if (major != 0) snprintf(version, sizeof version, " %d.%d", major, minor);
+  snprintf(s.library, sizeof s.library, says_standard ? "%.200s%s" : "%.200s (OpenSHMEM%s)", text,
+           version);
   for (char* c = s.library; *c != '\0'; ++c) {
     if (*c == '\t' || *c == '\n') *c = ' ';
   }
@@ -68,6 +75,7 @@ bool learn_world() {
 // program asks for one.
 void join_shmem() {
   joined = true;
+  choose_constants(LibraryName().text, shmem_library().name());
   the_session.shmem_functions = shmem_functions().data();
   the_session.write_shmem_state = write_set_states;
   void* const first = kojak_pshmem_malloc(8);
@@ -192,15 +200,6 @@ int make_teams(const ShmemEntry& entry, Team parent, const void* caller, const F
   return result;
 }
 
-// The next one behind us; a library without profiling interface has the plain name alone.
-void* behind_us(const char* profiling) {
-  return on_own_stack([profiling] {
-    const Behind behind;
-    void* const found = behind.find(profiling);
-    return found != nullptr ? found : behind.find(profiling + 1);
-  });
-}
-
 template <class F>
 void pass_init(const int* provided, const F& real) {
   Start* const start = start_in_hand;
@@ -213,19 +212,20 @@ void pass_init(const int* provided, const F& real) {
 }  // namespace
 
 void pass_shmem_init() {
-  auto* const real = reinterpret_cast<void (*)()>(behind_us("pshmem_init"));
+  auto* const real = reinterpret_cast<void (*)()>(shmem_library_function("shmem_init"));
   pass_init(nullptr, real);
 }
 
 int pass_shmem_init_thread(int requested, int* provided) {
-  auto* const real = reinterpret_cast<int (*)(int, int*)>(behind_us("pshmem_init_thread"));
+  auto* const real =
+      reinterpret_cast<int (*)(int, int*)>(shmem_library_function("shmem_init_thread"));
   int result = 0;
   pass_init(provided, [&] { result = real(requested, provided); });
   return result;
 }
 
 void pass_shmem_finalize(const void* caller) {
-  auto* const real = reinterpret_cast<void (*)()>(behind_us("pshmem_finalize"));
+  auto* const real = reinterpret_cast<void (*)()>(shmem_library_function("shmem_finalize"));
   Recorder& r = the_recorder;
   const auto end_measurement_and_shmem = [&] {
     if (is_live() && joined) begin_shutdown(r);
@@ -278,7 +278,8 @@ void kojak_shmem_pcontrol(int level, ...) {
     if (level == 1) resume_recording(the_recorder);
     if (level == 2) flush_now(the_recorder);
   }
-  if (weak_pshmem_pcontrol != nullptr) weak_pshmem_pcontrol(level);
+  if (void* const own = shmem_library_function("shmem_pcontrol"))
+    reinterpret_cast<void (*)(int, ...)>(own)(level);
 }
 
 KOJAK_WRAPPER int kojak_shmem_ctx_create(long options, void* ctx) __asm__("shmem_ctx_create");

@@ -7,7 +7,8 @@
 namespace kojak::measure {
 namespace {
 
-constexpr std::uint64_t kActiveSet = 0x53484D454Du;  // keeps its identities from those of others
+// They keep identities from those of others.
+constexpr std::uint64_t kActiveSet = 0x53484D454Du, kSharedTeam = 0x534841524544u;
 
 struct Set : CommObject {
   int start = 0, log_stride = 0, size = 0;
@@ -83,10 +84,20 @@ CommObject* find_team(Team team) {
   // One of those that are there from the start.
   const int size = kojak_pshmem_team_n_pes(team);
   if (size == static_cast<int>(the_session.run.size)) return find_active_set(0, 0, size);
-  if (size <= 0 || !members.resize(1)) return nullptr;
-  members[0] = the_session.run.rank;
-  Set* const set = make_set(Identity{});
-  if (set != nullptr) teams.set(word_of(team), set);
+  if (size <= 0 || !members.resize(static_cast<std::size_t>(size))) return nullptr;
+  for (int i = 0; i < size; ++i) {
+    const int pe = kojak_pshmem_team_translate_pe(team, i, world_team());
+    if (pe < 0) return nullptr;
+    members[static_cast<std::size_t>(i)] = static_cast<std::uint32_t>(pe);
+  }
+  // Each process is in one such team only.
+  const bool shared = is_shared_team(team);
+  IdentityHash hash;
+  hash.add(kActiveSet).add(kSharedTeam).add(members[0]);
+  Set* const set = make_set(shared ? hash.get() : Identity{});
+  if (set == nullptr) return nullptr;
+  if (shared) set->name.set_constant("SHMEM_TEAM_SHARED");
+  teams.set(word_of(team), set);
   return set;
 }
 

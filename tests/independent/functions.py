@@ -137,7 +137,7 @@ def shmem_leaf(name):
         return "shmem"
     if not name.startswith(("shmem_", "shmemx_")):
         return None
-    if "barrier" in name or name.startswith("shmem_sync"):
+    if "barrier" in name or name.startswith(("shmem_sync", "shmem_team_sync")):
         return "shmem_sync_collective"
     if any(part in name for part in SHMEM_COLLECTIVE):
         return "shmem_collective"

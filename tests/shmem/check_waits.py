@@ -23,14 +23,18 @@ FUNCTION = {"barrier": "shmem_barrier_all", "reduce": "shmem_long_sum_to_all", "
             "collect": "shmem_collect64", "fcollect": "shmem_fcollect64", "alltoall": "shmem_alltoall32",
             "max": "shmem_double_max_to_all", "align": "shmem_align", "realloc": "shmem_realloc",
             "wait_4": "shmem_int_wait", **{f"wait_{i}": "shmem_int_wait_until" for i in (0, 1, 2, 3, 5)},
-            "iget": "shmem_long_iget", "ctx_get": "shmem_ctx_getmem", "swap": "shmem_long_atomic_swap", "quiet": "shmem_quiet"}
+            "iget": "shmem_long_iget", "ctx_get": "shmem_ctx_getmem", "swap": "shmem_long_atomic_swap", "quiet": "shmem_quiet",
+            "signal_wait": "shmem_signal_wait_until", "wait_any": "shmem_int_wait_until_any",
+            "wait_vector": "shmem_long_wait_until_all_vector", "team_sync": "shmem_team_sync",
+            "team_reduce": "shmem_int_sum_reduce", "team_broadcast": "shmem_long_broadcast", "hints": "shmem_malloc_with_hints"}
 # All who call it wait until the last one comes.
 TOGETHER = {"barrier": "shmem_barrier_wait", "reduce": "shmem_wait_nxn", "malloc": "shmem_memory_wait",
             "free": "shmem_memory_wait", "set_barrier": "shmem_barrier_wait", "sync": "shmem_barrier_wait",
             "collect": "shmem_wait_nxn", "fcollect": "shmem_wait_nxn", "alltoall": "shmem_wait_nxn", "max": "shmem_wait_nxn",
-            "align": "shmem_memory_wait", "realloc": "shmem_memory_wait"}
+            "align": "shmem_memory_wait", "realloc": "shmem_memory_wait", "team_sync": "shmem_barrier_wait",
+            "team_reduce": "shmem_wait_nxn", "hints": "shmem_memory_wait"}
 # PE 1 waits for a variable until PE 0 calls what writes it; PE 0 for PE 1, which computes, until that calls SHMEM again.
-WRITTEN = {"wait": "write", **{f"wait_{i}": f"write_{i}" for i in range(6)}}
+WRITTEN = {"wait": "write", "signal_wait": "signal", "wait_any": "write_any", "wait_vector": "write_last", **{f"wait_{i}": f"write_{i}" for i in range(6)}}
 PROGRESS = {"get": "shmem_rma_wait_for_progress", "atomic": "shmem_rma_wait_for_progress",
             "iget": "shmem_rma_wait_for_progress", "ctx_get": "shmem_rma_wait_for_progress",
             "swap": "shmem_rma_wait_for_progress", "quiet": "shmem_quiet_wait_for_progress"}
@@ -61,9 +65,10 @@ def truth_of(calls, processes):
             latest = max(calls[key][process][n][0] for process in members)
             for process in members:
                 add(metric, key, process, calls[key][process][n], latest)
-    if "broadcast" in calls:
+    for key in {"broadcast", "team_broadcast"} & calls.keys():
         for process in range(1, processes):
-            add("shmem_latebroadcast", "broadcast", process, calls["broadcast"][process][0], calls["broadcast"][0][0][0])
+            if calls[key][process]:
+                add("shmem_latebroadcast", key, process, calls[key][process][0], calls[key][0][0][0])
     if "set_broadcast" in calls:
         add("shmem_latebroadcast", "set_broadcast", 0, calls["set_broadcast"][0][0], calls["set_root"][processes // 2][0][0])
     for key, written in WRITTEN.items():
@@ -91,7 +96,7 @@ def run(options, attempt):
     preload = ":".join(filter(None, [os.environ.get("KOJAK_PRELOAD_BEFORE"), str(options.library)]))
     environment = dict(os.environ, OMPI_MCA_memory="^patcher", ELG_DIR=str(folder / "run"))
     program = subprocess.run(
-        ["oshrun", "--oversubscribe", "-n", str(options.processes), "-x", "OMPI_MCA_memory", "-x", "ELG_DIR",
+        [*options.launcher.split(), "-n", str(options.processes), "-x", "OMPI_MCA_memory", "-x", "ELG_DIR",
          "-x", f"LD_PRELOAD={preload}", str(options.program)],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
     if program.returncode != 0:
@@ -109,7 +114,7 @@ def run_by_kojak(options, folder):
     """As a user would: `kojak run` finds the library, and what the SHMEM library needs to end well."""
     environment = {name: value for name, value in os.environ.items() if name not in ("OMPI_MCA_memory", "ELG_DIR")}
     program = subprocess.run(
-        [options.bin / "kojak", "run", "--keep", "-o", folder / "run", "--", "oshrun", "--oversubscribe", "-n",
+        [options.bin / "kojak", "run", "--keep", "-o", folder / "run", "--", *options.launcher.split(), "-n",
          str(options.processes), options.program],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
     if program.returncode != 0 or not (folder / "run/a.html").exists():
@@ -141,6 +146,7 @@ def main():
     for name in ("bin", "library", "program", "folder"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     parser.add_argument("--kojak", action="store_true", help="let kojak run record and analyse")
+    parser.add_argument("--launcher", default="oshrun --oversubscribe", help="by which kojak run starts the program")
     parser.add_argument("--processes", type=int, required=True)
     options = parser.parse_args()
     wrong = []

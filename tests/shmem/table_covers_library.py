@@ -35,9 +35,9 @@ def plain(text):
     return re.sub(r"\b(const|volatile)\b|\s+", "", text)
 
 
-def declared(compiler):
+def declared(compiler, *options):
     """name -> types of result and parameters, as far as they can be compared: addresses are addresses."""
-    text = run(compiler, "-E", "-P", "-x", "c", "-std=c99", "-", text="#include <shmem.h>\n")
+    text = run(compiler, *options, "-E", "-P", "-x", "c", "-std=c99", "-", text="#include <shmem.h>\n")
     text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|\bextern\b|\b__extension__\b", "", text)
     found = {}
     for result, name, parameters in re.findall(r"([\w \*]+?)\b(shmem_\w+)\s*\(([^()]*)\)\s*;", text):

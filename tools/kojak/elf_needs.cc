@@ -76,16 +76,18 @@ std::optional<Elf64_Ehdr> header_of(const Mapped& file) {
 
 }  // namespace
 
-MpiEntries read_mpi_entries(const std::string& path) {
-  constexpr std::string_view kInit[] = {"MPI_Init", "MPI_Init_thread", "mpi_init_",
-                                        "mpi_init_thread_"};
-  MpiEntries found;
+namespace {
+
+// Calls `found(name, symbol)` for each function that the file's tables of symbols have, if its text
+// has one of the names at all: few files have, and some have very many symbols.
+template <class F, std::size_t N>
+void for_each_function(const std::string& path, const std::string_view (&names)[N],
+                       const F& found) {
   const Mapped file(path);
   const auto header = header_of(file);
-  // Few files name it at all, and some have very many symbols.
-  if (!header || std::none_of(std::begin(kInit), std::end(kInit),
+  if (!header || std::none_of(std::begin(names), std::end(names),
                               [&](std::string_view name) { return file.holds(name); })) {
-    return found;
+    return;
   }
   const auto section = [&](std::uint64_t number) {
     return file.at<Elf64_Shdr>(header->e_shoff + number * sizeof(Elf64_Shdr));
@@ -93,20 +95,46 @@ MpiEntries read_mpi_entries(const std::string& path) {
   for (unsigned i = 0; i < header->e_shnum; ++i) {
     const auto symbols = section(i);
     if (!symbols || (symbols->sh_type != SHT_DYNSYM && symbols->sh_type != SHT_SYMTAB)) continue;
-    const auto names = section(symbols->sh_link);
-    if (!names) continue;
+    const auto texts = section(symbols->sh_link);
+    if (!texts) continue;
     for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols->sh_size;
          at += sizeof(Elf64_Sym)) {
       const auto symbol = file.at<Elf64_Sym>(symbols->sh_offset + at);
       if (!symbol) break;
-      if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) continue;
-      const std::string name = file.text(names->sh_offset + symbol->st_name);
-      found.init =
-          found.init || std::find(std::begin(kInit), std::end(kInit), name) != std::end(kInit);
-      found.profiled_init = found.profiled_init || name == "PMPI_Init";
+      const unsigned char kind = ELF64_ST_TYPE(symbol->st_info);
+      if (kind != STT_FUNC && kind != STT_NOTYPE) continue;
+      found(file.text(texts->sh_offset + symbol->st_name), *symbol);
     }
   }
-  return found;
+}
+
+template <std::size_t N>
+bool is_one_of(const std::string& name, const std::string_view (&names)[N]) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+}  // namespace
+
+MpiEntries read_mpi_entries(const std::string& path) {
+  static constexpr std::string_view kInit[] = {"MPI_Init", "MPI_Init_thread", "mpi_init_",
+                                               "mpi_init_thread_"};
+  MpiEntries entries;
+  for_each_function(path, kInit, [&](const std::string& name, const Elf64_Sym& symbol) {
+    if (symbol.st_shndx == SHN_UNDEF) return;
+    entries.init = entries.init || is_one_of(name, kInit);
+    entries.profiled_init = entries.profiled_init || name == "PMPI_Init";
+  });
+  return entries;
+}
+
+ShmemEntries read_shmem_entries(const std::string& path) {
+  static constexpr std::string_view kInit[] = {"shmem_init", "shmem_init_thread", "start_pes"};
+  ShmemEntries entries;
+  for_each_function(path, kInit, [&](const std::string& name, const Elf64_Sym& symbol) {
+    if (!is_one_of(name, kInit)) return;
+    (symbol.st_shndx == SHN_UNDEF ? entries.calls : entries.has) = true;
+  });
+  return entries;
 }
 
 ElfNeeds read_elf_needs(const std::string& path) {

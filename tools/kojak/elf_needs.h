@@ -29,4 +29,11 @@ struct MpiEntries {
 };
 MpiEntries read_mpi_entries(const std::string& path);
 
+// The same of the way into OpenSHMEM: shmem_init, shmem_init_thread, start_pes.
+struct ShmemEntries {
+  bool calls = false;  // has to be given one of them by another file
+  bool has = false;    // has one of them itself
+};
+ShmemEntries read_shmem_entries(const std::string& path);
+
 }  // namespace kojak::run

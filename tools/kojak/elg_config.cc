@@ -59,7 +59,8 @@ void print_library(const std::string& name, const std::string& library) {
 
 void print_all() {
   for (const std::string& mpi : run::known_mpis()) print_library(mpi, run::find_library(mpi));
-  print_library("SHMEM", run::find_shmem_library());
+  for (const std::string& mpi : run::known_mpis())
+    print_library("SHMEM, with " + mpi + " or without MPI", run::find_shmem_library(mpi));
   std::cout << cli::bold("regions of the user (elg_user.h, elg_user.inc)") << '\n'
             << "  cflags   " << cflags() << '\n'
             << "  Fortran  " << user_libs() << "   (where the library is preloaded)\n\n";
@@ -74,11 +75,7 @@ ExitCode body(const cli::po::variables_map& values) {
                             "\" was built; known: " + KOJAK_MPI_NAMES);
   }
   const bool shmem = values.count("shmem") != 0;
-  const std::string library = shmem ? run::find_shmem_library() : run::find_library(mpi);
-  if (shmem && library.empty()) {
-    return cli::usage_error(
-        "no library for SHMEM was built: that needs Open MPI's oshcc and oshrun");
-  }
+  const std::string library = shmem ? run::find_shmem_library(mpi) : run::find_library(mpi);
   bool asked = shmem;
   const auto print = [&](const char* option, const std::string& text) {
     if (values.count(option) == 0) return;
@@ -108,8 +105,8 @@ int main(int argc, char** argv) {
   options.visible.add_options()(
       "mpi", cli::po::value<std::string>()->default_value(KOJAK_DEFAULT_MPI)->value_name("NAME"),
       "the MPI library that the program uses: " KOJAK_MPI_NAMES);
-  options.visible.add_options()("shmem",
-                                "the library for programs that use OpenSHMEM, alone or with MPI");
+  options.visible.add_options()(
+      "shmem", "the library for programs that use OpenSHMEM, of any library, alone or with MPI");
   options.visible.add_options()("cflags", "what to compile with, for elg_user.h and elg_user.inc");
   options.visible.add_options()("libs", "what to link with");
   options.visible.add_options()("static", "what to link with, the library as an archive");

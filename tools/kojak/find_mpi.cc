@@ -163,12 +163,24 @@ std::string mpi_of_program(const std::string& path) {
 
 namespace {
 
-bool needs_shmem(const std::string& path) {
-  const ElfNeeds needs = read_elf_needs(path);
-  return needs.shmem || std::any_of(needs.libraries.begin(), needs.libraries.end(),
-                                    [](const std::string& library) {
-                                      return starts_with_any(library, {"liboshmem.so"});
-                                    });
+// It may be linked in front of the library, and has the names, too.
+bool is_our_library(const std::string& path) {
+  return starts_with_any(fs::path(path).filename().string(), {"libelg_"});
+}
+
+// The file that has the OpenSHMEM which a program or a library of its own calls, or empty.
+std::string shmem_of_program(const std::string& path) {
+  std::string found;
+  bool called = false;
+  if (!read_elf_needs(path).dynamic) return found;
+  for_each_needed_file(path, [&](const std::string& file, const ElfNeeds&) {
+    if (is_our_library(file)) return false;
+    const ShmemEntries entries = read_shmem_entries(file);
+    called = called || (entries.calls && !entries.has);
+    if (entries.has && file != path && found.empty()) found = file;
+    return false;
+  });
+  return called ? found : "";
 }
 
 // The library of MPI 5's interface that a program needs, before any other MPI; or empty.
@@ -196,6 +208,10 @@ std::string stand_in_of(const std::string& program) {
 
 }  // namespace
 
+bool MpiUse::uses_oshmem() const {
+  return starts_with_any(fs::path(shmem).filename().string(), {"liboshmem.so"});
+}
+
 MpiUse find_mpi(const std::vector<std::string>& command) {
   MpiUse use;
   for (std::size_t i = 0; i < command.size(); ++i) {
@@ -213,10 +229,10 @@ MpiUse find_mpi(const std::vector<std::string>& command) {
     if (word.empty() || word[0] == '-') continue;
     const std::string path = find_executable(word);
     if (path.empty()) continue;
-    if (std::string mpi = mpi_of_program(path); !mpi.empty()) {
-      use.mpi = mpi;
+    use.mpi = mpi_of_program(path);
+    use.shmem = shmem_of_program(path);
+    if (!use.mpi.empty() || use.uses_shmem()) {
       use.program = path;
-      use.shmem = needs_shmem(path);
       break;
     }
   }
@@ -266,10 +282,15 @@ bool is_helper(const std::string& name) {
 
 // What is known without the command's files: whether the library was in a program at all.
 std::string why_not_reached(const std::string& program, const std::string& end,
-                            const std::vector<std::string>& loaded) {
+                            const std::vector<std::string>& loaded, bool only_shmem = false) {
   std::string own;  // a program that had it and is no helper
   for (const std::string& name : loaded) {
     if (program.empty() ? !is_helper(name) : name == base_name(program)) own = name;
+  }
+  if (!own.empty() && only_shmem) {
+    return own +
+           " did not call shmem_init, or ended before it came back, or takes SHMEM from a handle "
+           "(dlsym, RTLD_DEEPBIND)";
   }
   if (!own.empty()) {
     return own +
@@ -318,8 +339,10 @@ std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& 
                      "$(elg_config --static) in front of the MPI"
                : program + " is linked statically and names no MPI function";
   }
-  if (needs.shmem && !needs.mpi) {
-    return program + " uses OpenSHMEM, and not that of Open MPI: its calls are not recorded";
+  if (needs.shmem && !needs.mpi && !use.uses_shmem()) {
+    return program +
+           " has its OpenSHMEM linked in, or opens it while it runs (no library that it needs has "
+           "shmem_init): link it with $(elg_config --shmem --libs) in front of the SHMEM library";
   }
   if (use.program.empty()) {
     return program +
@@ -327,11 +350,12 @@ std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& 
            "name that "
            "with --mpi";
   }
-  if (!use.launched.empty() && use.launched != use.mpi) {
+  const bool only_shmem = use.uses_shmem() && mpi_of_program(program).empty();
+  if (!only_shmem && !use.launched.empty() && use.launched != use.mpi) {
     return program + " is linked with " + use.mpi + ", and was started by " + use.launched +
            "'s launcher: use that of its own MPI";
   }
-  return why_not_reached(program, end, loaded);
+  return why_not_reached(program, end, loaded, only_shmem);
 }
 
 }  // namespace kojak::run

@@ -1,7 +1,8 @@
-// Which MPI library a command line uses, and where in it the launcher stands.
+// Which MPI and SHMEM library a command line uses, and where in it the launcher stands.
 //
 // Every word that names a program is looked at: an ELF file that needs an MPI library, directly or
-// through another library, tells the MPI; else the launcher (mpirun) does. Reads files, runs
+// through another library, tells the MPI; else the launcher (mpirun) does. A program of SHMEM calls
+// what starts that, and needs a library that has it, whatever its name. Reads files, runs
 // nothing. What cannot be read is taken as no MPI program.
 #pragma once
 
@@ -16,14 +17,19 @@ struct MpiUse {
   std::string mpi;       // "openmpi", "mpich", or empty if nothing tells
   std::string launched;  // the launcher's MPI, or empty
   bool prrte = false;    // the launcher is that of Open MPI 5 and later
-  bool shmem = false;    // the program needs OpenSHMEM, too or alone
-  std::string program;   // path of the program that needs MPI, or empty
+  // The file of the library that has the program's OpenSHMEM, which it uses beside MPI or alone; or
+  // empty.
+  std::string shmem;
+  std::string program;  // path of the program that needs MPI or OpenSHMEM, or empty
   // A file that stands in for MPI in a program that needs none that is known: it has MPI_Init, and
   // no PMPI_Init, as shims and serial stubs have it; and that program. Or empty.
   std::string stand_in, stand_in_program;
   bool abi = false;  // it is the interface of MPI 5 (libmpi_abi.so), which is not known, either
   std::optional<std::size_t> launcher;  // index of the launcher's word, if it is one that we know
 
+  bool uses_shmem() const { return !shmem.empty(); }
+  // Open MPI's OpenSHMEM.
+  bool uses_oshmem() const;
   std::string mpi_or(const char* other) const { return mpi.empty() ? other : mpi; }
 };
 

@@ -20,13 +20,18 @@ std::string in_library_directory(const fs::path& name, bool canonical) {
   return "";
 }
 
+namespace {
+std::string find_for_mpi(const std::string& mpi, const char* name) {
+  return in_library_directory((mpi == KOJAK_DEFAULT_MPI ? fs::path() : fs::path(mpi)) / name);
+}
+}  // namespace
+
 std::string find_library(const std::string& mpi) {
-  return in_library_directory((mpi == KOJAK_DEFAULT_MPI ? fs::path() : fs::path(mpi)) /
-                              "libelg_mpi.so");
+  return find_for_mpi(mpi, "libelg_mpi.so");
 }
 
-std::string find_shmem_library() {
-  return in_library_directory("libelg_shmem.so");
+std::string find_shmem_library(const std::string& mpi) {
+  return find_for_mpi(mpi, "libelg_shmem.so");
 }
 
 std::string include_directory() {

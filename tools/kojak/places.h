@@ -12,7 +12,7 @@ namespace kojak::run {
 // The measurement library for an MPI.
 std::string find_library(const std::string& mpi);
 // The library for programs that use SHMEM, which records their MPI, too.
-std::string find_shmem_library();
+std::string find_shmem_library(const std::string& mpi);
 // A file in the directory of our libraries; empty if it is not there. `canonical`: where links
 // lead.
 std::string in_library_directory(const std::filesystem::path& name, bool canonical = true);

@@ -58,7 +58,7 @@ struct Plan {
   Compression compression = Compression::kNone;  // of it
   bool verbose = false;
   bool otf2 = false, perfetto = false;  // written, too
-  bool shmem = false;                   // the program uses SHMEM
+  bool oshmem = false;                  // the program uses Open MPI's SHMEM
   bool prrte = false;                   // and is started by Open MPI 5 or later
   bool no_openmp = false;               // constructs of OpenMP are not recorded
   std::string openmp_folder;  // of LLVM's OpenMP library under the name of GCC's, or empty
@@ -77,7 +77,7 @@ void say(const Plan& plan, const std::string& text) {
 // With its own hooks for memory the SHMEM of Open MPI 4 ends every program with a fault in
 // shmem_finalize, measured or not.
 bool sets_memory_hooks(const Plan& plan) {
-  return plan.shmem && !plan.prrte && std::getenv("OMPI_MCA_memory") == nullptr;
+  return plan.oshmem && !plan.prrte && std::getenv("OMPI_MCA_memory") == nullptr;
 }
 
 // The settings that the program's processes need.
@@ -363,19 +363,9 @@ int body(const po::variables_map& values) {
   if (!use.stand_in.empty()) return run_unrecorded(plan, use);
   plan.mpi = use.mpi.empty() ? KOJAK_DEFAULT_MPI : use.mpi;
   if (values.count("mpi") != 0) plan.mpi = values["mpi"].as<std::string>();
-  std::string library = find_library(plan.mpi);
-  if (use.shmem && plan.mpi == use.mpi) {
-    const std::string for_shmem = find_shmem_library();
-    plan.shmem = !for_shmem.empty();
-    plan.prrte = use.prrte;
-    if (plan.shmem) {
-      library = for_shmem;
-    } else {
-      cli::print_warning(use.program +
-                         " uses OpenSHMEM: its calls are not recorded, since this kojak was built "
-                         "without oshcc and oshrun (package libopenmpi-dev)");
-    }
-  }
+  std::string library = use.uses_shmem() ? find_shmem_library(plan.mpi) : find_library(plan.mpi);
+  plan.oshmem = use.uses_oshmem();
+  plan.prrte = use.prrte;
   if (library.empty()) {
     cli::print_error("there is no measurement library for the MPI \"" + plan.mpi +
                      "\" (this kojak was built for: " KOJAK_MPI_NAMES "; choose with --mpi)");
@@ -420,7 +410,7 @@ int body(const po::variables_map& values) {
         "program with a fault in shmem_finalize (status 139), measured or not");
   }
   if (preload.linked()) say(plan, library + " is preloaded as " + plan.library);
-  say(plan, "MPI: " + plan.mpi + (plan.shmem ? " and its SHMEM" : "") +
+  say(plan, "MPI: " + plan.mpi + (use.uses_shmem() ? ", SHMEM: " + use.shmem : "") +
                 (use.program.empty() ? "" : " (" + use.program + ")"));
   const auto launch = make_launch(plan.command, use, plan.library, settings(plan));
   if (!launch) return static_cast<int>(cli::failed(launch.error()));
