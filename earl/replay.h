@@ -100,9 +100,9 @@ struct Sink {
   void on_passive_step(const PassiveStep&) {}
   void on_passive_epoch(const PassiveEpoch&) {}
 
-  // SHMEM. The call has completed what its process had issued in that context (absent: in all); has
-  // got a lock, or given it back; has found variables as it wanted them.
-  void on_quiet(const Call&, std::uint32_t /*context*/) {}
+  // SHMEM and ARMCI. The call has completed what its process had issued, or a part of it; has got a
+  // lock, or given it back; has found variables as it wanted them.
+  void on_quiet(const Call&, const Quiet&) {}
   void on_symmetric_lock(const SymmetricLock&) {}
   void on_symmetric_wait(const SymmetricWait&) {}
 

@@ -1,4 +1,4 @@
-"""What the two tables of functions (epilog/mpi, epilog/shmem) and the programs that read them share.
+"""What the tables of functions (epilog/mpi, epilog/shmem, epilog/armci) and the programs that read them share.
 
 A table has rows: a line that begins in the first column, with the indented lines below it as its text. Empty lines
 and lines that begin with # are passed over.
@@ -70,6 +70,20 @@ def all_rows(path):
 
 def camel(word):
     return "".join(part.capitalize() for part in word.split("_"))
+
+
+def c_type(text):
+    """In generated code an address is an address: it may be one of a type that is not known there."""
+    return "const void*" if text.endswith("*") and text.startswith("const ") else \
+        "void*" if text.endswith("*") else text
+
+
+def parameters(f):
+    return ", ".join(f"{c_type(p.c_type)} {p.name}" for p in f.parameters)
+
+
+def passed(f):
+    return ", ".join(p.name for p in f.parameters)
 
 
 def write(path, text):

@@ -15,9 +15,20 @@
 
 #include "earl/call.h"
 #include "epilog/format/field_values.h"
+#include "epilog/format/field_values.h"
 #include "epilog/format/shmem_functions.h"
 
 namespace kojak::earl {
+
+// What a call has completed: SHMEM_QUIET.
+struct Quiet {
+  std::uint32_t context = kAbsent;         // absent: all
+  std::uint8_t kind = 0;                   // bits of field_values.h
+  ProcessId target = absent<ProcessId>();  // absent: operations to all processes
+  // Whether operations of that sort are complete at both sides.
+  bool puts() const { return (kind & kQuietLocal) == 0; }
+  bool gets() const { return (kind & kQuietPuts) == 0; }
+};
 
 // Where an operation of SHMEM works, and how: SHMEM_PLACE.
 struct SymmetricPlace {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "earl/trace.h"
+#include "epilog/format/field_values.h"
 
 namespace kojak::earl::detail {
 
@@ -97,6 +98,8 @@ struct FlatEvent {
     } else if constexpr (std::is_same_v<R, MpiValue>) {
       e.count[0] = raw(r.value);
       e.count[1] = raw(r.other);
+    } else if constexpr (std::is_same_v<R, ShmemQuiet>) {
+      if ((raw(r.kind) & kQuietOne) == 0) e.peer = absent<PeerId>();
     } else if constexpr (std::is_same_v<R, MpiOpenCall>) {
       e.count[0] = raw(r.ordinal);
     } else if constexpr (std::is_same_v<R, ShmemWait>) {

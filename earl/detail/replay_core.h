@@ -59,7 +59,7 @@ struct Action {
   std::uint64_t key = 0, ordinal = 0;
   RequestId request{};  // of the end of a partitioned message
   LockId lock{};
-  std::uint32_t context = 0;  // of a quiet; absent: all
+  Quiet quiet;
   AwaitedVariable variable;
 };
 

@@ -376,7 +376,9 @@ class ReplayHandlers {
   void handle(const ShmemQuiet& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
-    act(i, pos, Action::Kind::kQuiet, {}, {}, false).context = raw(r.ctx);
+    const bool one = (raw(r.kind) & kQuietOne) != 0;
+    act(i, pos, Action::Kind::kQuiet, {}, {}, false).quiet = {
+        raw(r.ctx), raw(r.kind), one ? core_.process_of(r.dlid) : absent<ProcessId>()};
   }
   void handle(const ShmemWait& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);

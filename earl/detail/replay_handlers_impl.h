@@ -330,7 +330,7 @@ void ReplayHandlers<S>::perform(Frame& f) {
         parts.add(call.role(), core_.partitioned.end(call.process, a.request));
         continue;
       case Action::Kind::kQuiet:
-        sink_.on_quiet(call, a.context);
+        sink_.on_quiet(call, a.quiet);
         continue;
       case Action::Kind::kSymmetricLock:
         sink_.on_symmetric_lock(SymmetricLock{&call, a.lock, a.flag, a.target});

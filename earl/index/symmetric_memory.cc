@@ -13,7 +13,7 @@ SymmetricMemory::SymmetricMemory(const Trace& trace)
       writes_(trace.process_count()) {
   constexpr std::uint32_t kMost = 1 << 20;  // numbers of regions, in a sound trace
   trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
-    any_ = any_ || region.name.starts_with("shmem_");
+    any_ = any_ || region.shmem != nullptr || region.name.starts_with("shmem_");
     const auto note = [&](std::vector<bool>& regions, bool is) {
       if (!is || raw(id) >= kMost) return;
       if (regions.size() <= raw(id)) regions.resize(raw(id) + 1);
@@ -45,7 +45,8 @@ void SymmetricMemory::issue(const Event& e, ProcessId process, const Place& plac
   const std::uint32_t context = placed ? place.context : 0;
   Queue& queue = queues_[raw(process)];
   if (model::complete_when_quiet(put, non_blocking, with_result)) {
-    queue.until_quiet[context].push_back({e.pos, trace_->index(e.loc)});
+    queue.until_quiet[context].push_back(
+        {e.pos, trace_->index(e.loc), static_cast<LocationId>(raw(e.peer)), !put});
   } else {
     queue.in_call.push_back({e.pos, e.rmaid, context});
   }
@@ -67,7 +68,9 @@ void SymmetricMemory::quiet(const Event& e, std::uint32_t location, ProcessId pr
   const std::uint64_t begun = quiets(e.reg) ? e.enterptr : e.pos;
   const auto complete = [&](std::vector<Issued>& operations) {
     std::erase_if(operations, [&](const Issued& o) {
-      const bool due = o.pos < begun || o.location == location;
+      const bool meant = (o.get ? (e.completes & kQuietPuts) : (e.completes & kQuietLocal)) == 0 &&
+                         (is_absent(e.peer) || raw(o.target) == raw(e.peer));
+      const bool due = meant && (o.pos < begun || o.location == location);
       if (due && log_ != nullptr) log_->add(o.pos, e.pos);
       return due;
     });
@@ -109,7 +112,8 @@ void SymmetricMemory::end_record(std::uint64_t end) {
 void SymmetricMemory::restore(const Event& issued, std::uint32_t context) {
   const std::uint32_t i = trace_->index(issued.loc);
   if (i == kAbsent) return;
-  queues_[raw(trace_->process(i))].until_quiet[context].push_back({issued.pos, i});
+  queues_[raw(trace_->process(i))].until_quiet[context].push_back(
+      {issued.pos, i, static_cast<LocationId>(raw(issued.peer)), is_get_origin(issued.type)});
 }
 
 void SymmetricMemory::follow(const Event& e) {

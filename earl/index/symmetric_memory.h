@@ -57,6 +57,8 @@ class SymmetricMemory {
   struct Issued {
     std::uint64_t pos;
     std::uint32_t location;
+    LocationId target;
+    bool get;
   };
   struct Operation {
     std::uint64_t pos;

@@ -45,6 +45,14 @@ inline constexpr std::uint8_t kOtherSharedLock = 4, kOtherExclusiveLock = 5, kOt
 // SHMEM_PLACE and SHMEM_RMA_CALL: flags.
 inline constexpr std::uint8_t kPlaceNonBlocking = 1, kPlaceAtomic = 2, kPlaceSignal = 4;
 
+// SHMEM_QUIET: kind.
+inline constexpr std::uint8_t kQuietLocal = 1, kQuietOne = 2, kQuietPuts = 4;
+
+// ALOCK and RLOCK: numbers of ARMCI's mutexes, above those of SHMEM's locks: the process that has
+// it, and behind that its number there.
+inline constexpr std::uint32_t kFirstMutex = 0xC0000000u, kMutexProcesses = 0x3FFFFu;
+inline constexpr unsigned kMutexBits = 12;
+
 // MPI_REQUEST_COMPLETE: kind.
 inline constexpr Byte kDoneCollective{1}, kDoneIo{2}, kDoneGeneralized{3};
 

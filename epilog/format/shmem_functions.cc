@@ -14,7 +14,8 @@ std::span<const ShmemFunction> shmem_functions() {
 }
 
 const ShmemFunction* find_shmem_function(std::string_view name) {
-  const auto all = shmem_functions();
+  const bool armci = name.starts_with("ARMCI_") || name.starts_with("armci_");
+  const auto all = armci ? armci_functions() : shmem_functions();
   const auto found = std::lower_bound(
       all.begin(), all.end(), name,
       [](const ShmemFunction& f, std::string_view wanted) { return f.name < wanted; });

@@ -1,5 +1,6 @@
 // What kojak knows of every SHMEM function: one row each, from the templates in
-// epilog/shmem/functions.table.
+// epilog/shmem/functions.table; and of every ARMCI function, which has a role of the same kind, from
+// epilog/armci/functions.table.
 //
 // The measurement library makes its wrappers and region definitions from the same table; the merge,
 // EARL and EXPERT ask here what role a region plays. A region is never judged by parts of its name.
@@ -68,7 +69,14 @@ enum class ShmemRole : std::uint8_t {
   // contexts
   kContextCreate,
   kContextDestroy,
+  // of ARMCI alone
+  kAtomicPutNbi,
+  kLocalWait,  // what was issued is complete at this process: gets are there, puts have left
+  kLocalTest,
 };
+
+// Whose functions they are. The roles, the records and the analysis are one for all of them.
+enum class PgasModel : std::uint8_t { kShmem, kArmci };
 
 // A call that returns only when its variables are as it wants them. (A test returns at once.)
 constexpr bool waits_for_variable(ShmemRole role) {
@@ -92,10 +100,12 @@ struct ShmemFunction {
   bool can_progress;         // a call that can make progress in the SHMEM library
   bool may_block;            // it may wait for another process
   std::uint8_t since;        // OpenSHMEM version times ten that introduced it; 10: older
+  PgasModel model = PgasModel::kShmem;
 };
 
-// All functions, sorted by name.
+// All functions of each, sorted by name.
 std::span<const ShmemFunction> shmem_functions();
+std::span<const ShmemFunction> armci_functions();
 
 // The function that a region name means; nullptr for any other region.
 const ShmemFunction* find_shmem_function(std::string_view region_name);

@@ -28,6 +28,8 @@ constexpr bool may_quiet(ShmemRole role) {
     case ShmemRole::kFree:
     case ShmemRole::kClearLock:
     case ShmemRole::kContextDestroy:
+    case ShmemRole::kLocalWait:
+    case ShmemRole::kLocalTest:
       return true;
     default:
       return false;

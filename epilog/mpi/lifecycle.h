@@ -7,6 +7,7 @@
 // MPI_Session_init started it, at the program's end.
 #pragma once
 
+#include "epilog/mpi/armci_calls.h"
 #include "epilog/mpi/floor.h"
 #include "epilog/mpi/hooks.h"
 #include "epilog/mpi/sessions.h"
@@ -51,6 +52,7 @@ int finalise(const F& pmpi_call, const G& measured_call) {
   while (start_in_hand != nullptr && the_recorder.frame != nullptr) {
     drop_innermost(the_recorder, ticks());
   }
+  leave_open_armci_call(the_recorder);
   if (open_sessions() != 0) keep_own_session();  // MPI_COMM_WORLD's group is gone then
   end_in_hand = true;
   const int result = measured_call();

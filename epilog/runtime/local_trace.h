@@ -88,7 +88,8 @@ constexpr std::size_t string_room(std::size_t length) {
   return length + (length / 255 + 2) * 8;
 }
 StringId define_string(Recorder& r, const char* text, std::size_t length);
-// What a function is called, and the type of its region: in MPI's table, SHMEM's or OpenMP's.
+// What a function is called, and the type of its region: in MPI's table, SHMEM's, OpenMP's or
+// ARMCI's.
 struct NamedFunction {
   std::string_view name;
   std::uint8_t region_type;
@@ -96,6 +97,10 @@ struct NamedFunction {
 inline NamedFunction named(unsigned function) {
   if (function < kFirstShmemFunction) {
     const MpiFunction& f = mpi_functions()[function];
+    return {f.name, f.region_type};
+  }
+  if (function >= kFirstArmciFunction) {
+    const ShmemFunction& f = the_session.armci_functions[function - kFirstArmciFunction];
     return {f.name, f.region_type};
   }
   if (function >= kFirstOmpConstruct) {

@@ -88,9 +88,10 @@ inline std::uint64_t site_key(unsigned function, const void* caller) {
 // Every call may write this much without asking again.
 inline constexpr std::size_t kCallRoom = 1536;
 // Functions are numbered as the table of MPI's has them, behind these as that of SHMEM's, and then
-// OpenMP's constructs.
-inline constexpr unsigned kFirstShmemFunction = 704, kFirstOmpConstruct = 2560;
-inline constexpr std::size_t kMaxFunctions = 2624;
+// OpenMP's constructs, and those of ARMCI's.
+inline constexpr unsigned kFirstShmemFunction = 704, kFirstOmpConstruct = 2560,
+                          kFirstArmciFunction = 2624;
+inline constexpr std::size_t kMaxFunctions = 2752;
 inline constexpr std::size_t kFunctionWords = kMaxFunctions / 64;
 
 inline constexpr Ticks kNever = ~Ticks{0};

@@ -60,13 +60,16 @@ struct Session {
   char node_name[256] = {};
   char library[241] = {};                          // what the MPI library calls itself
   const ShmemFunction* shmem_functions = nullptr;  // their rows, where they are recorded
+  const ShmemFunction* armci_functions = nullptr;
   bool shut = false;                               // begin_shutdown() was called
   // Write where this process stands in its epochs and messages: all of it, or what has changed.
   void (*write_mpi_state)(Recorder& r, bool all) = nullptr;
   void (*write_shmem_state)(Recorder& r, bool all) = nullptr;
+  void (*write_armci_state)(Recorder& r, bool all) = nullptr;
   void write_state(Recorder& r, bool all) const {
     if (write_mpi_state != nullptr) write_mpi_state(r, all);
     if (write_shmem_state != nullptr) write_shmem_state(r, all);
+    if (write_armci_state != nullptr) write_armci_state(r, all);
   }
 };
 extern Session the_session;

@@ -11,7 +11,7 @@ import argparse
 import sys
 
 from function_table import read_table
-from table_file import FAMILIES, REGION_TYPES, TableError, camel, write
+from table_file import FAMILIES, REGION_TYPES, TableError, c_type, camel, parameters, passed, write
 
 BANNER = "// Made by epilog/shmem/generate.py from epilog/shmem/functions.table. Do not edit.\n"
 FAMILY_NUMBERS = {name: number for number, name in enumerate(FAMILIES)}
@@ -27,20 +27,6 @@ def rows(table):
                    f"{str(f.has('blocks')).lower()}, {f.since}}},\n")
     out.append("};\n")
     return "".join(out)
-
-
-def c_type(text):
-    """In generated code an address is an address: it may be one of a type that C++ lacks."""
-    return "const void*" if text.endswith("*") and text.startswith("const ") else \
-        "void*" if text.endswith("*") else text
-
-
-def parameters(f):
-    return ", ".join(f"{c_type(p.c_type)} {p.name}" for p in f.parameters)
-
-
-def passed(f):
-    return ", ".join(p.name for p in f.parameters)
 
 
 def part_of(f):

@@ -11,7 +11,7 @@
 namespace kojak::expert {
 namespace {
 
-std::optional<MetricIndex> metric_of_last_shmem(const LastCall& call) {
+std::optional<MetricIndex> metric_of_shmem(const LastCall& call) {
   if (call.ranks.empty()) return std::nullopt;
   switch (call.thing) {
     case AwaitedThing::kWrite:
@@ -34,6 +34,11 @@ std::optional<MetricIndex> metric_of_last_shmem(const LastCall& call) {
     default:
       return std::nullopt;
   }
+}
+
+std::optional<MetricIndex> metric_of_last_shmem(const LastCall& call) {
+  const std::optional<MetricIndex> found = metric_of_shmem(call);
+  return found && call.shmem->model == PgasModel::kArmci ? as_armci(*found) : found;
 }
 
 // The pattern that a call which did not return would have had.

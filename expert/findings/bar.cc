@@ -112,6 +112,9 @@ std::string_view library_of(const Report& report) {
     return m != kNone && report.total(m) > 0;
   };
   const bool shmem = any(Shmem::kMetric.name), mpi = any(Mpi::kMetric.name);
+  if (any(InArmci<Shmem>::kMetric.name)) {
+    return shmem ? "MPI, SHMEM and ARMCI" : mpi ? "MPI and ARMCI" : "ARMCI";
+  }
   return shmem && mpi ? "MPI and SHMEM" : shmem ? "SHMEM" : "MPI";
 }
 

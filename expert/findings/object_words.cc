@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "epilog/format/field_values.h"
+
 namespace kojak::expert {
 namespace {
 
@@ -47,6 +49,11 @@ std::string_view object_kind(const Operation& operation) {
 std::string object_name(const Operation& operation) {
   std::string name(object_kind(operation));
   if (name.empty() || operation.id == kAbsent) return {};
+  if (operation.object == Operation::Object::kLock && operation.id >= kFirstMutex) {  // of ARMCI
+    const std::uint32_t mutex = operation.id & ((1u << kMutexBits) - 1);
+    const std::uint32_t process = operation.id >> kMutexBits & kMutexProcesses;
+    return "mutex " + std::to_string(mutex) + " of process " + std::to_string(process);
+  }
   name += ' ' + std::to_string(operation.id);
   if (operation.process != kNoLocation) name += " of rank " + std::to_string(operation.process);
   return name;

@@ -44,10 +44,12 @@ std::string order_remark(const model::LockDecisions& d) {
   return text + '.';
 }
 
-bool has_shmem(const Definitions& definitions) {
+bool has_model(const Definitions& definitions, PgasModel model) {
   bool any = false;
   definitions.regions.for_each([&](RegionId, const RegionDef& region) {
-    any = any || (region.function == nullptr && shmem_class(region.name));
+    if (any || region.function != nullptr) return;
+    const auto known = shmem_class(region.name);
+    any = known && is_armci(*known) == (model == PgasModel::kArmci);
   });
   return any;
 }
@@ -55,11 +57,13 @@ bool has_shmem(const Definitions& definitions) {
 }  // namespace
 
 std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
-  const bool shmem = has_shmem(definitions), omp = OmpTeams::concerns(definitions);
+  const bool shmem = has_model(definitions, PgasModel::kShmem);
+  const bool armci = has_model(definitions, PgasModel::kArmci);
+  const bool omp = OmpTeams::concerns(definitions);
   const SwitchedOff off(definitions);
   std::vector<ReportMetric> metrics = metrics_where([&](Needs needs) {
     if (needs == Needs::kAllProgress) return !off.hides_progress();
-    return needs == Needs::kShmem ? shmem : omp;
+    return needs == Needs::kShmem ? shmem : needs == Needs::kArmci ? armci : omp;
   });
   for (ReportMetric& m : metrics) m.remark = functions_off_remark(off, m.metric);
   for (const Metric& left_out : all_metrics()) {
@@ -91,7 +95,8 @@ void add_wait_remarks(const RmaWaits& waits, const Definitions& definitions,
                       std::vector<ReportMetric>& metrics) {
   for (ReportMetric& m : metrics) {
     std::string text;
-    const bool there = m.metric.needs == Needs::kShmem || !definitions.windows.empty();
+    const bool there = m.metric.needs == Needs::kShmem ||
+                       m.metric.needs == Needs::kArmci || !definitions.windows.empty();
     if (there && m.metric.sureness == Metric::Sureness::kProgress) {
       text = progress_remark(waits.sureness());
     }

@@ -23,6 +23,7 @@ constexpr std::pair<std::string_view, std::string_view> kEnds[] = {
     {"latecomplete", "completes"},
     {"late_notification", "writes"},
     {"shmem_wait_until", "writes"},
+    {"armci_wait_until", "writes"},
     {"mpi_earlyreduce", "sends"},
     {"mpi_earlyscan", "sends"},
     {"omp_lock", "gives the lock back"},

@@ -57,6 +57,16 @@ enum class TimeClass : std::uint8_t {
   kShmemWait,
   kShmemInitExit,
   kShmemMemory,
+  // ARMCI's, in the same order.
+  kArmci,
+  kArmciCollective,
+  kArmciRma,
+  kArmciBarrier,
+  kArmciPairSync,
+  kArmciLock,
+  kArmciWait,
+  kArmciInitExit,
+  kArmciMemory,
   kOmpFlush,
   kOmpExplicitBarrier,
   kOmpImplicitBarrier,
@@ -76,8 +86,21 @@ static_assert(time_class(MpiClass::kPointToPoint) == TimeClass::kPointToPoint);
 static_assert(time_class(MpiClass::kFence) == TimeClass::kFence);
 static_assert(time_class(MpiClass::kManagement) == TimeClass::kManagement);
 
+// SHMEM's class of the same calls, for classes of ARMCI; and back.
+inline constexpr int kArmciBehindShmem =
+    static_cast<int>(TimeClass::kArmci) - static_cast<int>(TimeClass::kShmem);
+constexpr bool is_armci(TimeClass c) {
+  return c >= TimeClass::kArmci && c <= TimeClass::kArmciMemory;
+}
+constexpr TimeClass as_shmem(TimeClass c) {
+  return is_armci(c) ? static_cast<TimeClass>(static_cast<int>(c) - kArmciBehindShmem) : c;
+}
+constexpr TimeClass as_armci(TimeClass c) {
+  return static_cast<TimeClass>(static_cast<int>(c) + kArmciBehindShmem);
+}
+
 // What a trace must have for a branch of the tree to be in its report.
-enum class Needs : std::uint8_t { kNothing, kShmem, kOpenMp, kAllProgress };
+enum class Needs : std::uint8_t { kNothing, kShmem, kOpenMp, kAllProgress, kArmci };
 
 struct Metric {
   std::string_view name;         // unique: "mpi_latesender"
@@ -113,7 +136,8 @@ struct Metric {
   // explains is work of the library, or a wait that nobody knows.
   constexpr bool is_call_time() const {
     return own && *own != TimeClass::kUser && *own != TimeClass::kOverhead &&
-           *own != TimeClass::kInitExit && *own != TimeClass::kShmemInitExit;
+           *own != TimeClass::kInitExit && *own != TimeClass::kShmemInitExit &&
+           *own != TimeClass::kArmciInitExit;
   }
 };
 

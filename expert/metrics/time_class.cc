@@ -30,6 +30,9 @@ TimeClass class_of(ShmemRole role) {
     case ShmemRole::kAtomicGetNbi:
     case ShmemRole::kAtomicGetPut:
     case ShmemRole::kAtomicGetPutNbi:
+    case ShmemRole::kAtomicPutNbi:
+    case ShmemRole::kLocalWait:
+    case ShmemRole::kLocalTest:
       return TimeClass::kShmemRma;
     case ShmemRole::kQuiet:
     case ShmemRole::kFence:
@@ -153,7 +156,10 @@ constexpr std::array<std::pair<std::string_view, TimeClass>, 47> kWords{{
 }  // namespace
 
 std::optional<TimeClass> shmem_class(std::string_view name) {
-  if (const ShmemFunction* const known = find_shmem_function(name)) return class_of(known->role);
+  if (const ShmemFunction* const known = find_shmem_function(name)) {
+    const TimeClass c = class_of(known->role);
+    return known->model == PgasModel::kArmci ? as_armci(c) : c;
+  }
   if (std::find(kOldMemory.begin(), kOldMemory.end(), name) != kOldMemory.end()) {
     return TimeClass::kShmemMemory;
   }

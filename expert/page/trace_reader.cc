@@ -27,7 +27,7 @@ namespace {
 RegionKind kind_of_shmem(std::optional<expert::TimeClass> time_class) {
   using expert::TimeClass;
   if (!time_class) return RegionKind::kProgram;
-  switch (*time_class) {
+  switch (expert::as_shmem(*time_class)) {
     case TimeClass::kShmemCollective:
       return RegionKind::kCollective;
     case TimeClass::kShmemRma:

@@ -45,6 +45,7 @@
 #include "expert/patterns/rma/pairs.h"
 #include "expert/patterns/rma/window_create_wait.h"
 #include "expert/patterns/rma/window_free_wait.h"
+#include "expert/patterns/shmem/armci.h"
 #include "expert/patterns/shmem/shmem.h"
 #include "expert/patterns/shmem/shmem_waits.h"
 #include "expert/patterns/synchronization.h"
@@ -142,6 +143,27 @@ using Catalogue = PatternList<
               ShmemFinalizeWait,
             ShmemMemory,
               ShmemAllocationWait,
+        InArmci<Shmem>,
+          InArmci<ShmemCommunication>,
+            InArmci<ShmemCollective>,
+              InArmci<ShmemLateBroadcast>,
+              InArmci<ShmemNxnWait>,
+            InArmci<ShmemRma>,
+              InArmci<ShmemRmaWaitForProgress>,
+          InArmci<ShmemSynchronization>,
+            InArmci<ShmemBarrier>,
+              InArmci<ShmemBarrierWait>,
+            InArmci<ShmemPairSync>,
+              InArmci<ShmemQuietWaitForProgress>,
+              InArmci<ShmemLock>,
+                InArmci<ShmemLockContention>,
+                InArmci<ShmemLockWaitForProgress>,
+              InArmci<ShmemWait>,
+                InArmci<ShmemLateNotification>,
+            InArmci<ShmemInitExit>,
+              InArmci<ShmemFinalizeWait>,
+            InArmci<ShmemMemory>,
+              InArmci<ShmemAllocationWait>,
         OpenMp,
           OmpFork,
           OmpFlush,
@@ -193,6 +215,26 @@ constexpr MetricIndex metric_index() {
   }();
   static_assert(kIndex < kMetrics, "the pattern is not in the catalogue");
   return static_cast<MetricIndex>(kIndex);
+}
+
+// ARMCI's metric of the same kind, of one of SHMEM's; others stay.
+inline constexpr std::array<MetricIndex, kMetrics> kAsArmci = [] {
+  std::array<MetricIndex, kMetrics> counterparts{};
+  for (std::size_t i = 0; i < kMetrics; ++i) {
+    counterparts[i] = static_cast<MetricIndex>(i);
+    const std::string_view name = kAllMetrics[i].name;
+    if (kAllMetrics[i].needs != Needs::kShmem) continue;
+    for (std::size_t j = i; j < kMetrics; ++j) {
+      if (kAllMetrics[j].needs == Needs::kArmci &&
+          kAllMetrics[j].name.substr(5) == name.substr(5)) {
+        counterparts[i] = static_cast<MetricIndex>(j);
+      }
+    }
+  }
+  return counterparts;
+}();
+constexpr MetricIndex as_armci(MetricIndex metric) {
+  return kAsArmci[metric];
 }
 
 // Whether the metric's time is a part of another pattern's, so that it claims nothing of its own.

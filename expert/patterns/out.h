@@ -35,7 +35,7 @@ class Out final : public WaitStream {
       if constexpr (tells_arrivals<Pattern>()) arrival(at, by);
       return;
     }
-    Wait found = wait_of_call(metric_index<Pattern>(), at);
+    Wait found = wait_of_call(metric_at<Pattern>(at), at);
     found.begin = std::max(begin.value_or(at.waits_from()), at.enter);
     found.end = by.known() ? std::min(by.time, at.exit) : at.exit;
     found.waiting = severity;
@@ -65,10 +65,11 @@ class Out final : public WaitStream {
     return def != nullptr && def->flavour == kFlavourShared;
   }
   TimeClass class_of(const earl::OpenCall& call) const { return classes_[call.region]; }
-  // Whether an instance is of a SHMEM collective of that class.
+  // Whether an instance is of a collective of SHMEM, or of ARMCI, of that class of SHMEM's.
   bool is_shmem(const earl::CollectiveInstance& instance, TimeClass time_class,
                 bool broadcast) const {
-    if (instance.function != nullptr || classes_[instance.region] != time_class) return false;
+    if (instance.function != nullptr || as_shmem(classes_[instance.region]) != time_class)
+      return false;
     const RegionDef* region = definitions().regions.find(instance.region);
     return region != nullptr && is_shmem_broadcast(region->name) == broadcast;
   }
@@ -108,6 +109,15 @@ class Out final : public WaitStream {
   }
 
  private:
+  // Of the library whose call it is.
+  template <class Pattern>
+  MetricIndex metric_at(const earl::OpenCall& at) const {
+    constexpr MetricIndex kMetric = metric_index<Pattern>();
+    if constexpr (Pattern::kMetric.needs == Needs::kShmem) {
+      if (is_armci(classes_[at.region])) return as_armci(kMetric);
+    }
+    return kMetric;
+  }
   // Whether the one that a pattern names ended the call even if nobody waited.
   template <class Pattern>
   static constexpr bool tells_arrivals() {

@@ -192,8 +192,8 @@ class WaitFinders {
     polled.call = &call;
     rma_->on_passive_step(polled);
   }
-  void on_quiet(const Call& call, std::uint32_t context) {
-    if (rma_) rma_->on_quiet(call, context);
+  void on_quiet(const Call& call, const earl::Quiet& quiet) {
+    if (rma_) rma_->on_quiet(call, quiet);
   }
   void on_symmetric_lock(const earl::SymmetricLock& lock) {
     if (rma_) rma_->on_symmetric_lock(lock);

@@ -17,6 +17,7 @@
 #include "epilog/format/text/counts.h"
 #include "expert/patterns/mpi/mpi.h"
 #include "expert/patterns/rma/group_calls.h"
+#include "expert/patterns/shmem/armci.h"
 #include "expert/patterns/shmem/shmem.h"
 #include "expert/patterns/shmem/shmem_waits.h"
 #include "expert/patterns/time.h"
@@ -28,6 +29,7 @@ struct RunTime {
   double left_out = 0;  // seconds of starting and ending both
   double mpi = 0;       // of these MPI's
   double shmem = 0;     // and SHMEM's
+  double armci = 0;     // and ARMCI's
 
   // `total` gives the sum of a metric over all calls and processes, 0 if the report has none.
   template <class Total>
@@ -36,9 +38,11 @@ struct RunTime {
     const double mpi = total(InitExit::kMetric.name) - total(FinalizeWait::kMetric.name);
     const double shmem =
         total(ShmemInitExit::kMetric.name) - total(ShmemFinalizeWait::kMetric.name);
-    const double start = mpi + shmem;
+    const double armci = total(InArmci<ShmemInitExit>::kMetric.name) -
+                         total(InArmci<ShmemFinalizeWait>::kMetric.name);
+    const double start = mpi + shmem + armci;
     if (!(start > 0) || start >= time) return {time};
-    return {time - start, start, mpi, shmem};
+    return {time - start, start, mpi, shmem, armci};
   }
 
   // For the reader; empty if nothing was left out.
@@ -47,7 +51,8 @@ struct RunTime {
     const std::string seconds = fixed(left_out, 3);
     if (!(shmem > 0)) {
       return "Shares are of the time between MPI_Init and MPI_Finalize: the " + seconds +
-             " s in which MPI starts and ends are not in them.";
+             (armci > 0 ? " s in which MPI and ARMCI start and end are not in them."
+                        : " s in which MPI starts and ends are not in them.");
     }
     return "Shares are of the time between shmem_init and shmem_finalize: the " + seconds +
            " s in which " + (mpi > 0 ? "MPI and SHMEM start and end" : "SHMEM starts and ends") +
@@ -66,9 +71,15 @@ std::vector<double> run_times(OfThreads&& of_threads, std::initializer_list<cons
   };
   const double whole = times.empty() ? 0 : *std::max_element(times.begin(), times.end());
   const std::vector<double> all = times;
-  for (const Metric* left_out : {&InitExit::kMetric, &ShmemInitExit::kMetric}) add(*left_out, -1);
+  for (const Metric* left_out :
+       {&InitExit::kMetric, &ShmemInitExit::kMetric, &InArmci<ShmemInitExit>::kMetric}) {
+    add(*left_out, -1);
+  }
   for (const Metric* left_out : too) add(*left_out, -1);
-  for (const Metric* stays : {&FinalizeWait::kMetric, &ShmemFinalizeWait::kMetric}) add(*stays, 1);
+  for (const Metric* stays : {&FinalizeWait::kMetric, &ShmemFinalizeWait::kMetric,
+                              &InArmci<ShmemFinalizeWait>::kMetric}) {
+    add(*stays, 1);
+  }
   const bool some = !times.empty() && *std::max_element(times.begin(), times.end()) > 1e-9 * whole;
   return some ? times : all;  // all of a trace that has nothing else
 }
@@ -79,7 +90,7 @@ std::vector<double> own_times(OfThreads&& of_threads) {
   return run_times(of_threads, {&Overhead::kMetric});
 }
 
-// Whether a function starts or ends MPI or SHMEM.
+// Whether a function starts or ends MPI, SHMEM or ARMCI.
 inline bool starts_or_ends_library(std::string_view region_name) {
   const MpiFunction* const function = find_mpi_function(region_name);
   if (function != nullptr) return function->cls == MpiClass::kInitExit;

@@ -164,10 +164,19 @@ void WindowEpochs::completion(bool survey, std::uint32_t target, bool gets_only)
   ++epoch_version;
 }
 
-void WindowEpochs::quiet(bool survey, std::uint64_t up_to) {
-  if (up_to == kAllIssued) return completion(survey, kAbsent, false);
-  if (!survey) return;
-  for (std::uint64_t& last : last_complete_all) last = later(last, up_to);
+void WindowEpochs::quiet(bool survey, std::uint64_t up_to, std::uint32_t target, bool puts,
+                         bool gets) {
+  const bool all = up_to == kAllIssued;
+  if (survey) {
+    std::uint64_t* const last = target == kAbsent ? last_complete_all : peer(target).last_complete;
+    for (const bool get : {false, true}) {
+      if (get ? gets : puts) last[get] = all ? completions : later(last[get], up_to);
+    }
+    if (all && target == kAbsent && puts) requests.clear();
+  }
+  if (!all) return;
+  ++completions;
+  ++epoch_version;
 }
 
 void WindowEpochs::unlock(std::uint32_t target) {

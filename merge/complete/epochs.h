@@ -187,8 +187,9 @@ class alignas(64) WindowEpochs {
   void completion(bool survey, std::uint32_t target, bool gets_only);
   void unlock(std::uint32_t target);
   void unlock_all();
-  // Ends what a context has issued up to that count.
-  void quiet(bool survey, std::uint64_t up_to);
+  // Ends what a context has issued up to that count: puts, gets or both, towards one target or all.
+  void quiet(bool survey, std::uint64_t up_to, std::uint32_t target = kAbsent, bool puts = true,
+             bool gets = true);
   void request_done(std::uint32_t rmaid);  // pass 1
   void free(bool survey);
   void state(std::uint64_t fence_count, std::uint8_t open);
@@ -259,11 +260,13 @@ class ProcessEpochs {
     std::sort(ids.begin(), ids.end());
     for (const std::uint32_t id : ids) f(id, *windows_[id]);
   }
-  // The contexts of SHMEM that records named, ascending.
+  // The contexts of SHMEM that records named so far, ascending: pass 2 counts what completes a
+  // context from the same record on as pass 1.
   std::vector<std::uint32_t> contexts() const {
     std::vector<std::uint32_t> ids;
     for (const auto& entry : windows_) {
-      if (is_context(entry.first)) ids.push_back(entry.first);
+      const bool named = entry.second->gap != WindowEpochs::kUntouched;
+      if (is_context(entry.first) && named) ids.push_back(entry.first);
     }
     std::sort(ids.begin(), ids.end());
     return ids;

@@ -300,13 +300,19 @@ void Placement::take_all_passive(WindowEpochs& window, bool gets_only, std::vect
 }
 
 void Placement::released_by_quiet(std::uint32_t stream, std::uint32_t context, std::uint64_t up_to,
-                                  std::vector<ListId>& lists) {
+                                  const ContextUse& quiet, std::vector<ListId>& lists) {
   WindowEpochs& w = window(stream, context);
-  if (up_to == kAllIssued) return take_all_passive(w, false, lists);
+  if (up_to == kAllIssued && quiet.whole()) return take_all_passive(w, false, lists);
   std::erase_if(w.passive_peers, [&](std::uint32_t rank) {
+    if (quiet.target != kAbsent && quiet.target != rank) return false;
     PeerEpochs& peer = w.peer(rank);
     bool left = false;
-    for (std::vector<ListId>& held : peer.passive) {
+    for (const bool get : {false, true}) {
+      std::vector<ListId>& held = peer.passive[get];
+      if (get ? !quiet.gets : !quiet.puts) {
+        left = left || !held.empty();
+        continue;
+      }
       std::erase_if(held, [&](ListId list) {
         const bool due = held_.info(list).ordinal <= up_to;
         if (due) lists.push_back(list);

@@ -81,7 +81,7 @@ class Placement {
                         std::uint64_t quiets_begun, const HeldEnd& end);
   // Collects what a quiet of one context releases: what was issued up to that count.
   void released_by_quiet(std::uint32_t stream, std::uint32_t context, std::uint64_t up_to,
-                         std::vector<ListId>& lists);
+                         const ContextUse& quiet, std::vector<ListId>& lists);
   // What the mail of a process on a window is.
   static ListInfo mail_info(std::uint32_t rank, std::uint32_t window_id) {
     ListInfo info;

@@ -48,6 +48,11 @@ bool decode_context(const RawRecord& record, const Dialect& dialect, ContextUse&
     if (decode(record, dialect, r) != nullptr) return false;
     use.quiet = std::is_same_v<R, ShmemQuiet>;
     if (!use.quiet) use.window = context_window(0);
+    if constexpr (std::is_same_v<R, ShmemQuiet>) {
+      if ((raw(r.kind) & kQuietOne) != 0) use.target = raw(r.dlid);
+      use.puts = (raw(r.kind) & kQuietLocal) == 0;
+      use.gets = (raw(r.kind) & kQuietPuts) == 0;
+    }
     if constexpr (requires { r.ctx; }) {
       if (!is_absent(r.ctx)) use.window = context_window(raw(r.ctx));
     }

@@ -50,6 +50,10 @@ bool resolve_sync(Sync& sync, Names&& names, std::uint32_t processes,
 struct ContextUse {
   bool quiet = false;
   std::uint32_t window = kAbsent;  // absent: all contexts of the process
+  // Of a quiet: the target whose operations it completes, absent: all; and which of them.
+  std::uint32_t target = kAbsent;
+  bool puts = true, gets = true;
+  bool whole() const { return target == kAbsent && puts && gets; }
 };
 bool decode_context(const RawRecord& record, const Dialect& dialect, ContextUse& use);
 // `members` of the group, by world rank; empty if unknown. kRmaComplete only tells pass 1.

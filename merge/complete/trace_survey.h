@@ -168,7 +168,10 @@ class Follower {
     if (!use.quiet) return;
     const std::uint64_t begun = stack_.empty() ? kAllIssued : stack_.back().quiet;
     const std::uint64_t up_to = begun != kAllIssued ? begun : epochs_->begin_quiet();
-    const auto quiet = [&](std::uint32_t id) { epochs_->window(id, true).quiet(true, up_to); };
+    if (use.target != kAbsent && use.target >= processes_) return;
+    const auto quiet = [&](std::uint32_t id) {
+      epochs_->window(id, true).quiet(true, up_to, use.target, use.puts, use.gets);
+    };
     if (use.window != kAbsent) return quiet(use.window);
     for (const std::uint32_t id : epochs_->contexts()) quiet(id);
   }

@@ -117,6 +117,7 @@ class ContextWriter {
     if (!extended_ || !decode_context(s.raw_record(), events_.dialect_of(s), use) || !use.quiet) {
       return;
     }
+    if (use.target != kAbsent && use.target >= events_.processes()) return;
     if (use.window != kAbsent) {
       contexts_.assign(1, use.window);
     } else {
@@ -126,10 +127,12 @@ class ContextWriter {
     const std::uint64_t up_to = begun ? s.quiets.back().second : placement_.begin_quiet(s.index);
     auto& due = ends_.none_due();
     for (const std::uint32_t id : contexts_) {
-      placement_.released_by_quiet(s.index, id, up_to, due.lists);
+      placement_.released_by_quiet(s.index, id, up_to, use, due.lists);
     }
     ends_.release(s, false);
-    for (const std::uint32_t id : contexts_) placement_.window(s.index, id).quiet(false, up_to);
+    for (const std::uint32_t id : contexts_) {
+      placement_.window(s.index, id).quiet(false, up_to, use.target, use.puts, use.gets);
+    }
   }
 
  private:

@@ -48,6 +48,16 @@ class ElgConfig(CommandTest):
         self.assertIn(str(archive), shlex.split(self.ask(*options, "--static")))
         self.assertIn(str(library), self.ask())
 
+    def test_the_front_of_armci(self):
+        words = shlex.split(self.ask("--armci"))
+        self.assertEqual(words[0], "-Wl,-u,ARMCI_Init,-u,__wrap_ARMCI_Malloc_group")
+        directory = pathlib.Path(words[1].removeprefix("-L"))
+        self.assertTrue((directory / "libelg_armci.a").exists())
+        self.assertTrue((directory / "libelg_armci.so").exists())
+        self.assertEqual(words[2], "-l:libelg_armci.a")
+        self.assertIn("--wrap=ARMCI_Group_create_child", words[3].split(","))
+        self.assertIn(self.ask("--armci"), self.ask())
+
     def test_headers_are_there(self):
         directory = pathlib.Path(self.ask("--cflags").removeprefix("-I"))
         for name in ("elg_user.h", "elg_user.inc"):

@@ -15,14 +15,15 @@ import sys
 ALLOWED = {
     "epilog/format": [],
     "epilog/runtime": ["epilog/format"],
-    "epilog/mpi": ["epilog/format", "epilog/model", "epilog/runtime"],
+    "epilog/armci": [],
+    "epilog/mpi": ["epilog/format", "epilog/model", "epilog/runtime", "epilog/armci"],
     "epilog/openmp": ["epilog/format", "epilog/runtime"],
     "epilog/shmem": ["epilog/format", "epilog/model", "epilog/runtime"],
     "epilog/model": ["epilog/format"],
     "merge": ["epilog/format", "epilog/model"],
     "earl": ["epilog/format", "epilog/model"],
     "expert": ["epilog/format", "epilog/model", "earl"],
-    "tools": ["epilog/format", "epilog/model", "epilog/runtime", "merge", "earl", "expert"],
+    "tools": ["epilog/format", "epilog/model", "epilog/runtime", "epilog/armci", "merge", "earl", "expert"],
 }
 # Rooms inside a folder: each may include those before it.
 ROOMS = {"merge": ["input", "define", "complete", "clock", "write"],

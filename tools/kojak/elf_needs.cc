@@ -150,6 +150,8 @@ ElfNeeds read_elf_needs(const std::string& path) {
   needs.mpi = holds_any({"MPI_Init", "MPI_Init_thread", "MPI_Session_init", "mpi_init_",
                          "mpi_init_thread_", "mpi_init_f08_", "mpi_init_thread_f08_"});
   needs.shmem = holds_any({"shmem_init", "shmem_init_thread", "start_pes"});
+  needs.armci = holds_any({"PARMCI_Init"});
+  needs.armci_front = holds_any({"elg_armci_table"});
   std::vector<Elf64_Phdr> segments;
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     const auto segment = file.at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));

@@ -17,6 +17,8 @@ struct ElfNeeds {
   bool dynamic = false;  // has a dynamic section: a linker that obeys LD_PRELOAD may load it
   bool mpi = false;      // its text names a function of MPI (MPI_Init, mpi_init_ ...)
   bool shmem = false;    // its text names shmem_init or start_pes
+  bool armci = false;    // its text names PARMCI_Init: ARMCI is in it, if it was not stripped
+  bool armci_front = false;  // and our front before it
 };
 
 ElfNeeds read_elf_needs(const std::string& path);

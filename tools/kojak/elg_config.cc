@@ -45,6 +45,19 @@ std::string user_libs() {
   const std::string directory = folder_of(run::find_library(run::known_mpis().front()));
   return "-L" + directory + " -Wl,-rpath," + directory + " -lelg_user";
 }
+// The front of ARMCI, right before -larmci: as an archive, though a shared one of the same name lies
+// beside it. Nothing refers to it where GA comes first, and the linker must be told which functions
+// it is to wrap, those without a second name.
+std::string armci_libs() {
+  std::string wrapped;
+  for (const char* const name : {
+#include "epilog/armci/wrapped.inc"
+       }) {
+    wrapped += std::string(",--wrap=") + name;
+  }
+  return "-Wl,-u,ARMCI_Init,-u,__wrap_ARMCI_Malloc_group -L" + folder_of(run::find_armci_library()) +
+         " -l:libelg_armci.a -Wl" + wrapped;
+}
 std::string cflags() {
   return "-I" + quoted(run::include_directory());
 }
@@ -61,6 +74,9 @@ void print_all() {
   for (const std::string& mpi : run::known_mpis()) print_library(mpi, run::find_library(mpi));
   for (const std::string& mpi : run::known_mpis())
     print_library("SHMEM, with " + mpi + " or without MPI", run::find_shmem_library(mpi));
+  std::cout << cli::bold("ARMCI (in front of -larmci)") << '\n'
+            << "  preload  " << run::find_armci_library() << '\n'
+            << "  libs     " << armci_libs() << '\n';
   std::cout << cli::bold("regions of the user (elg_user.h, elg_user.inc)") << '\n'
             << "  cflags   " << cflags() << '\n'
             << "  Fortran  " << user_libs() << "   (where the library is preloaded)\n\n";
@@ -86,6 +102,7 @@ ExitCode body(const cli::po::variables_map& values) {
   print("libs", shared_libs(library));
   print("static", static_libs(library));
   print("user-libs", user_libs());
+  print("armci", armci_libs());
   print("preload", library);
   if (values.count("settings") != 0 || values.count("csv") != 0) {
     run::print_settings(values.count("csv") != 0);
@@ -107,6 +124,8 @@ int main(int argc, char** argv) {
       "the MPI library that the program uses: " KOJAK_MPI_NAMES);
   options.visible.add_options()(
       "shmem", "the library for programs that use OpenSHMEM, of any library, alone or with MPI");
+  options.visible.add_options()(
+      "armci", "what to link with in front of -larmci, so that its calls are named");
   options.visible.add_options()("cflags", "what to compile with, for elg_user.h and elg_user.inc");
   options.visible.add_options()("libs", "what to link with");
   options.visible.add_options()("static", "what to link with, the library as an archive");

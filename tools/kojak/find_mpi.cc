@@ -183,6 +183,18 @@ std::string shmem_of_program(const std::string& path) {
   return called ? found : "";
 }
 
+MpiUse::Armci armci_of(const std::string& path) {
+  const ElfNeeds needs = read_elf_needs(path);
+  if (needs.armci_front) return MpiUse::Armci::kFront;
+  if (needs.armci) return MpiUse::Armci::kLinked;
+  bool shared = false;
+  for_each_needed_library(path, [&](const std::string& library) {
+    shared = starts_with_any(library, {"libarmci"});
+    return shared;
+  });
+  return shared ? MpiUse::Armci::kShared : MpiUse::Armci::kNone;
+}
+
 // The library of MPI 5's interface that a program needs, before any other MPI; or empty.
 std::string abi_of_program(const std::string& path) {
   std::string abi;
@@ -233,6 +245,7 @@ MpiUse find_mpi(const std::vector<std::string>& command) {
     use.shmem = shmem_of_program(path);
     if (!use.mpi.empty() || use.uses_shmem()) {
       use.program = path;
+      use.armci = armci_of(path);
       break;
     }
   }

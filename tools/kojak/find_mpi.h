@@ -6,6 +6,7 @@
 // nothing. What cannot be read is taken as no MPI program.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ struct MpiUse {
   // empty.
   std::string shmem;
   std::string program;  // path of the program that needs MPI or OpenSHMEM, or empty
+  // Of ARMCI: none, a shared library, one that is linked in, and that with our front before it.
+  enum class Armci : std::uint8_t { kNone, kShared, kLinked, kFront } armci = Armci::kNone;
   // A file that stands in for MPI in a program that needs none that is known: it has MPI_Init, and
   // no PMPI_Init, as shims and serial stubs have it; and that program. Or empty.
   std::string stand_in, stand_in_program;

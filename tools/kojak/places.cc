@@ -34,6 +34,10 @@ std::string find_shmem_library(const std::string& mpi) {
   return find_for_mpi(mpi, "libelg_shmem.so");
 }
 
+std::string find_armci_library() {
+  return in_library_directory("libelg_armci.so");
+}
+
 std::string include_directory() {
   for (const fs::path& candidate :
        {cli::program_folder() / "../" KOJAK_INCLUDEDIR, fs::path(KOJAK_BUILD_INCLUDE)}) {

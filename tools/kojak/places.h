@@ -13,6 +13,8 @@ namespace kojak::run {
 std::string find_library(const std::string& mpi);
 // The library for programs that use SHMEM, which records their MPI, too.
 std::string find_shmem_library(const std::string& mpi);
+// The front of ARMCI; the archive of the same name lies beside it.
+std::string find_armci_library();
 // A file in the directory of our libraries; empty if it is not there. `canonical`: where links
 // lead.
 std::string in_library_directory(const std::filesystem::path& name, bool canonical = true);

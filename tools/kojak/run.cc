@@ -226,6 +226,11 @@ void finish(const Plan& plan, const MpiUse& use, const ChildEnd& end, const RunC
     } else {
       analyse_all(plan, worlds);
     }
+    if (use.armci == MpiUse::Armci::kLinked) {
+      cli::print_note(
+          "the program uses ARMCI; linked with $(elg_config --armci) in front of it, its calls are "
+          "named");
+    }
     // What some processes could not tell themselves is told when their last records are there.
     return tell_stopped(claim.lines());
   }
@@ -404,6 +409,12 @@ int body(const po::variables_map& values) {
   if (Status status = preload.use(library); !status)
     return static_cast<int>(cli::failed(status.error()));
   plan.library = preload.path();
+  Preload armci;
+  if (use.armci == MpiUse::Armci::kShared && !find_armci_library().empty()) {
+    if (Status status = armci.use(find_armci_library()); !status)
+      return static_cast<int>(cli::failed(status.error()));
+    plan.library += ":" + armci.path();
+  }
   if (sets_memory_hooks(plan)) {
     cli::print_note(
         "OMPI_MCA_memory=^patcher is set for the program: without it Open MPI's SHMEM ends every "
@@ -411,6 +422,9 @@ int body(const po::variables_map& values) {
   }
   if (preload.linked()) say(plan, library + " is preloaded as " + plan.library);
   say(plan, "MPI: " + plan.mpi + (use.uses_shmem() ? ", SHMEM: " + use.shmem : "") +
+                (use.armci == MpiUse::Armci::kNone || use.armci == MpiUse::Armci::kLinked
+                     ? ""
+                     : ", ARMCI (libelg_armci " KOJAK_VERSION ")") +
                 (use.program.empty() ? "" : " (" + use.program + ")"));
   const auto launch = make_launch(plan.command, use, plan.library, settings(plan));
   if (!launch) return static_cast<int>(cli::failed(launch.error()));

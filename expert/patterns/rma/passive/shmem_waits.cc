@@ -1,4 +1,4 @@
-// What RmaWaits follows of SHMEM: locks like those of windows, each with its conflicting holders;
+// What RmaWaits follows of SHMEM and ARMCI: locks like those of windows, each with its conflicting holders;
 // gets, atomic operations and quiet, which may need a target that computes.
 #include <algorithm>
 #include <utility>
@@ -9,9 +9,13 @@
 namespace kojak::expert {
 namespace {
 
-// Of transfers that may need their target before they return.
-ProgressKind kind_of(ShmemRole role) {
+// Of transfers that may need their target before they return. Puts of ARMCI may, too, where it
+// moves data by messages.
+ProgressKind kind_of(ShmemRole role, PgasModel model) {
   switch (role) {
+    case ShmemRole::kPut:
+    case ShmemRole::kPutSignal:
+      return model == PgasModel::kArmci ? ProgressKind::kShmemPut : ProgressKind::kNobody;
     case ShmemRole::kGet:
     case ShmemRole::kGetStrided:
       return ProgressKind::kShmemGet;
@@ -19,7 +23,7 @@ ProgressKind kind_of(ShmemRole role) {
     case ShmemRole::kAtomicGetPut:
       return ProgressKind::kShmemFetch;
     case ShmemRole::kAtomicPut:
-      return ProgressKind::kShmemAtomic;
+      return model == PgasModel::kArmci ? ProgressKind::kShmemPut : ProgressKind::kShmemAtomic;
     default:
       return ProgressKind::kNobody;
   }
@@ -27,7 +31,8 @@ ProgressKind kind_of(ShmemRole role) {
 
 }  // namespace
 
-void RmaWaits::enter_shmem(const earl::OpenCall& call, ShmemRole role) {
+void RmaWaits::enter_shmem(const earl::OpenCall& call, const ShmemFunction& function) {
+  const ShmemRole role = function.role;
   if (model::may_quiet(role)) {
     processes_[raw(call.process)].open_quiets.push_back(call.enter_pos);
   }
@@ -40,12 +45,13 @@ void RmaWaits::enter_shmem(const earl::OpenCall& call, ShmemRole role) {
       locks_.enter_unlock(call.process, call.enter);
       break;
     default:
-      if (role != ShmemRole::kQuiet && kind_of(role) == ProgressKind::kNobody) return;
+      if (!waits_for_issued(role) && kind_of(role, function.model) == ProgressKind::kNobody) return;
   }
   remember(locations_[call.index], call.enter);
 }
 
-void RmaWaits::leave_shmem(const Call& call, ShmemRole role) {
+void RmaWaits::leave_shmem(const Call& call, const ShmemFunction& function) {
+  const ShmemRole role = function.role;
   if (model::may_quiet(role)) std::erase(processes_[raw(call.process)].open_quiets, call.enter_pos);
   Location& location = locations_[call.index];
   ticket_ = std::exchange(location.ticket, kNoTicket);
@@ -59,11 +65,11 @@ void RmaWaits::leave_shmem(const Call& call, ShmemRole role) {
     default:
       break;
   }
-  const ProgressKind kind = kind_of(role);
+  const ProgressKind kind = kind_of(role, function.model);
   if (kind == ProgressKind::kNobody) return;
   if (location.call != call.enter_pos || !(call.enter < call.exit)) return;
   for (const Issued& issued : location.issued) {
-    need(call, kSymmetricMemory, issued.target, kind, call.enter);
+    need(call, issued.window, issued.target, kind, call.enter);
   }
 }
 
@@ -82,9 +88,11 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
       return std::any_of(origin.open_quiets.begin(), origin.open_quiets.end(),
                          [&](std::uint64_t quiet) { return from < quiet && quiet < to; });
     };
-    if (later == issued.end() || told_apart(call.enter_pos, later->enter_pos)) {
-      const auto added = issued.insert(later, {call.enter_pos, call.enter});
-      if (added != issued.begin() && !told_apart(std::prev(added)->enter_pos, added->enter_pos)) {
+    if (later == issued.end() || later->get != transfer.get || told_apart(call.enter_pos, later->enter_pos)) {
+      const auto added = issued.insert(
+          later, {call.enter_pos, call.enter, transfer.get, !non_blocking});
+      if (added != issued.begin() && std::prev(added)->is_like(*added) &&
+          !told_apart(std::prev(added)->enter_pos, added->enter_pos)) {
         issued.erase(std::prev(added));
       }
     }
@@ -96,33 +104,44 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
     location.issued.clear();
   }
   location.issued.push_back(
-      {kSymmetricMemory, transfer.target, earl::EpochKind::kNone, earl::kNone});
+      {memory_of(call), transfer.target, earl::EpochKind::kNone, earl::kNone});
 }
 
-void RmaWaits::on_quiet(const Call& call, std::uint32_t context) {
+void RmaWaits::on_quiet(const Call& call, const earl::Quiet& quiet) {
   auto& outstanding = processes_[raw(call.process)].outstanding;
-  const bool waits = shmem_role(call) == ShmemRole::kQuiet && call.enter < call.exit;
+  const ShmemRole role = shmem_role(call);
+  const bool waits = waits_for_issued(role) && call.enter < call.exit;
+  const bool local = role == ShmemRole::kLocalWait;
   // What other threads issued behind the quiet is not its own.
-  const std::uint64_t begun = model::may_quiet(shmem_role(call)) ? call.enter_pos : earl::kNoEvent;
-  const auto complete = [&](std::map<ProcessId, std::vector<Process::Outstanding>>& targets) {
-    for (auto at = targets.begin(); at != targets.end();) {
-      auto& [target, issued] = *at;
-      const auto behind = std::find_if(issued.begin(), issued.end(),
-                                       [&](const auto& o) { return o.enter_pos >= begun; });
-      if (waits && behind != issued.begin()) {
-        need(call, kSymmetricMemory, target, ProgressKind::kShmemQuiet, std::prev(behind)->enter);
-      }
-      issued.erase(issued.begin(), behind);
-      at = issued.empty() ? targets.erase(at) : std::next(at);
+  const std::uint64_t begun = model::may_quiet(role) ? call.enter_pos : earl::kNoEvent;
+  const auto complete = [&](ProcessId target, std::vector<Process::Outstanding>& issued) {
+    const Process::Outstanding* last[2] = {};  // that it waits for: puts, gets
+    for (const Process::Outstanding& o : issued) {
+      const bool done = o.get ? quiet.gets() : quiet.puts();
+      if (o.enter_pos < begun && (done || (local && !o.left))) last[o.get] = &o;
     }
-    return targets.empty();
+    for (const bool get : {false, true}) {
+      const ProgressKind kind = !local ? ProgressKind::kShmemQuiet
+                                : get  ? ProgressKind::kShmemGet
+                                       : ProgressKind::kShmemPut;
+      if (waits && last[get] != nullptr)
+        need(call, memory_of(call), target, kind, last[get]->enter);
+    }
+    std::erase_if(issued, [&](Process::Outstanding& o) {
+      if (o.enter_pos >= begun) return false;
+      o.left = true;
+      return o.get ? quiet.gets() : quiet.puts();
+    });
   };
-  if (context == kAbsent) {
-    for (auto at = outstanding.begin(); at != outstanding.end();) {
-      at = complete(at->second) ? outstanding.erase(at) : std::next(at);
+  for (auto at = outstanding.begin(); at != outstanding.end();) {
+    auto& [context, targets] = *at;
+    if (quiet.context == kAbsent || quiet.context == context) {
+      for (auto& [target, issued] : targets) {
+        if (is_absent(quiet.target) || quiet.target == target) complete(target, issued);
+      }
+      std::erase_if(targets, [](const auto& of) { return of.second.empty(); });
     }
-  } else if (const auto found = outstanding.find(context); found != outstanding.end()) {
-    if (complete(found->second)) outstanding.erase(found);
+    at = targets.empty() ? outstanding.erase(at) : std::next(at);
   }
 }
 
@@ -132,7 +151,7 @@ RmaWaits::ShmemLock& RmaWaits::shmem_lock(const earl::SymmetricLock& lock) {
     return known->second;
   }
   const auto next = static_cast<WindowId>(first_lock_ + lock_ids_.size());
-  lock_ids_.push_back(lock.lock);
+  lock_ids_.push_back({lock.lock, memory_of(*lock.call)});
   const ProcessId by = is_absent(lock.granted_by)
                            ? static_cast<ProcessId>(static_cast<std::uint32_t>(processes_.size()))
                            : lock.granted_by;
@@ -156,7 +175,7 @@ void RmaWaits::on_symmetric_lock(const earl::SymmetricLock& lock) {
   if (shmem_role(call) == ShmemRole::kSetLock) {
     look(call, epoch, ProgressKind::kShmemLock, locks_.contended(epoch, call.enter));
     if (raw(by) < processes_.size()) {
-      need(call, kSymmetricMemory, by, ProgressKind::kShmemLock, call.enter);
+      need(call, memory_of(call), by, ProgressKind::kShmemLock, call.enter);
     }
   }
   // Who returns from shmem_set_lock holds it.

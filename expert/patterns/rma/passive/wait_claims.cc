@@ -54,6 +54,8 @@ bool WaitClaims::Window::stays_void(ProgressKind kind, bool same_node) const {
     case ProgressKind::kFlushLocal:
       return seen(ProgressKind::kFlush) || seen(ProgressKind::kUnlock) ||
              seen(ProgressKind::kGetWait);
+    case ProgressKind::kShmemPut:
+      return seen(ProgressKind::kShmemGet) || seen(ProgressKind::kShmemQuiet);
     case ProgressKind::kShmemAtomic:
     case ProgressKind::kShmemLock:
       return seen(ProgressKind::kShmemFetch);
@@ -204,7 +206,7 @@ void WaitClaims::find_absent(const WaitingCall::Outside& outside, Side side,
     if (!counts) continue;
     parts_.push_back({absent.when,
                       absent.ended_by,
-                      {.object = absent.window == kSymmetricMemory ? Operation::Object::kNothing
+                      {.object = is_symmetric(absent.window) ? Operation::Object::kNothing
                                                                    : Operation::Object::kWindow,
                        .scattered = true,
                        .id = raw(absent.window),
@@ -315,7 +317,7 @@ void WaitClaims::claim_contention(const WaitingCall& waiting,
     if (!(held[0] > Seconds{0})) return;
     const bool at_end = depends_on_grants(call, waiting.held);
     find_parts(waiting.held, [](WindowId) { return 0u; });
-    tell_contention(side, call, held[0], at_end);
+    tell_contention(side, waiting.window, call, held[0], at_end);
     return;
   }
   Contention& claims = windows_[waiting.window].contention[static_cast<std::size_t>(side)];
@@ -340,7 +342,8 @@ void WaitClaims::finish_kept(const Kept& kept) {
     const Seconds waited = length_within(kept.call, set_);
     if (waited > Seconds{0}) {
       find_parts(kept.held, rule);
-      tell_contention(side_of(kept.call, kept.kind), kept.call, waited, at_end);
+      tell_contention(side_of(kept.call, kept.kind), kept.outside.front().window, kept.call, waited,
+                      at_end);
     }
   }
   if (kept.kind == ProgressKind::kNobody || !known_) return;
@@ -375,16 +378,16 @@ void WaitClaims::finish_kept(const Kept& kept) {
   }
   WaitingCall::Outside all{window, {}, {}, absent_};
   find_absent(all, kMixedBoth, taken);
-  tell_parts(progress_metric(kept.kind), kept.call, waited, Wait::Known::kAtEnd);
+  tell_parts(progress_metric(kept.kind, window), kept.call, waited, Wait::Known::kAtEnd);
   count(window, same_node, TimeSum::of(waited.value));
 }
 
-void WaitClaims::finish_progress(Progress& claims, ProgressKind kind, unsigned rule,
+void WaitClaims::finish_progress(Progress& claims, MetricIndex metric, unsigned rule,
                                  std::size_t which) {
   const auto tell = [&](Side side) {
     for (unsigned matter = 0; matter < kGrantRules; ++matter) {
       Waits& waits = claims.waits[matter][rule & matter][side];
-      tell_kept(progress_metric(kind), waits);
+      tell_kept(metric, waits);
       waits.reset();
     }
   };
@@ -402,7 +405,7 @@ void WaitClaims::finish() {
       Contention& claims = window.contention[static_cast<std::size_t>(side)];
       for (const auto& [where, sums] : claims.sums) {
         if (!sums[rule]) continue;
-        out_.sum(contention_metric(side), static_cast<CallPathIndex>(where >> 32),
+        out_.sum(contention_metric(side, id), static_cast<CallPathIndex>(where >> 32),
                  static_cast<LocationIndex>(where), sums[rule]);
       }
       for (unsigned matter = 0; matter < kGrantRules; ++matter) {
@@ -410,7 +413,7 @@ void WaitClaims::finish() {
           if (other != (rule & matter)) claims.waits[matter][other].reset();
         }
         Waits& waits = claims.waits[matter][rule & matter];
-        tell_kept(contention_metric(side), waits);
+        tell_kept(contention_metric(side, id), waits);
         waits.reset();
       }
     }
@@ -427,11 +430,11 @@ void WaitClaims::finish() {
         const Sums& a = sums[rule];
         const TimeSum value = a.of(which);
         if (!value) continue;
-        out_.sum(progress_metric(kind), static_cast<CallPathIndex>(where >> 32),
+        out_.sum(progress_metric(kind, id), static_cast<CallPathIndex>(where >> 32),
                  static_cast<LocationIndex>(where), value);
         count(id, which != 1 && a.same, value);
       }
-      finish_progress(claims, kind, rule, which);
+      finish_progress(claims, progress_metric(kind, id), rule, which);
       if (kind == ProgressKind::kComplete) {
         for (const auto& [where, a] : window.indirect.sums) {
           const TimeSum waited = a.of(which);

@@ -155,12 +155,13 @@ class WaitClaims {
   void tell_parts(MetricIndex metric, const Call& call, Seconds waited, Wait::Known known);
   // Tells what was kept.
   void tell_kept(MetricIndex metric, const Waits& waits);
-  void tell_contention(LockSide side, const Call& call, Seconds waited, bool at_end) {
-    tell_parts(contention_metric(side), call, waited,
+  void tell_contention(LockSide side, WindowId window, const Call& call, Seconds waited,
+                       bool at_end) {
+    tell_parts(contention_metric(side, window), call, waited,
                at_end ? Wait::Known::kAtEnd : Wait::Known::kAtOnce);
   }
   void finish_kept(const Kept& kept);
-  void finish_progress(Progress& claims, ProgressKind kind, unsigned rule, std::size_t which);
+  void finish_progress(Progress& claims, MetricIndex metric, unsigned rule, std::size_t which);
   void count(WindowId window, bool same_node, TimeSum waited);
 
   bool known_;

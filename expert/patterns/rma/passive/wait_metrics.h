@@ -6,13 +6,17 @@
 
 namespace kojak::expert {
 
-// Waiting for a lock that another holds.
-inline MetricIndex contention_metric(LockSide side) {
+inline MetricIndex of_memory(MetricIndex of_shmem, WindowId window) {
+  return window == symmetric_memory(PgasModel::kArmci) ? as_armci(of_shmem) : of_shmem;
+}
+
+// Waiting for a lock that another holds, of this window or symmetric memory.
+inline MetricIndex contention_metric(LockSide side, WindowId window) {
   switch (side) {
     case LockSide::kSync:
       return metric_index<SyncLockContention>();
     case LockSide::kShmem:
-      return metric_index<ShmemLockContention>();
+      return of_memory(metric_index<ShmemLockContention>(), window);
     case LockSide::kTransfer:
       break;
   }
@@ -20,7 +24,7 @@ inline MetricIndex contention_metric(LockSide side) {
 }
 
 // Waiting for a target that does not call MPI.
-inline MetricIndex progress_metric(ProgressKind kind) {
+inline MetricIndex progress_metric(ProgressKind kind, WindowId window) {
   switch (kind) {
     case ProgressKind::kComplete:
       return metric_index<GatWaitForProgress>();
@@ -32,11 +36,12 @@ inline MetricIndex progress_metric(ProgressKind kind) {
     case ProgressKind::kShmemGet:
     case ProgressKind::kShmemFetch:
     case ProgressKind::kShmemAtomic:
-      return metric_index<ShmemRmaWaitForProgress>();
+    case ProgressKind::kShmemPut:
+      return of_memory(metric_index<ShmemRmaWaitForProgress>(), window);
     case ProgressKind::kShmemQuiet:
-      return metric_index<ShmemQuietWaitForProgress>();
+      return of_memory(metric_index<ShmemQuietWaitForProgress>(), window);
     case ProgressKind::kShmemLock:
-      return metric_index<ShmemLockWaitForProgress>();
+      return of_memory(metric_index<ShmemLockWaitForProgress>(), window);
     default:
       return metric_index<RmaWaitForProgress>();
   }

@@ -8,13 +8,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "epilog/format/shmem_functions.h"
 #include "expert/metrics/metric.h"
 #include "expert/patterns/rma/passive/presence.h"
 #include "expert/waits/intervals.h"
 
 namespace kojak::expert {
 
-// What a call is to the progress of its targets. Those up to kShmemQuiet cannot end without them
+// ("Shmem" is ARMCI, too.) What a call is to the progress of its targets. Those up to kShmemQuiet cannot end without them
 // while operations are outstanding: they are evidence for or against progress without MPI calls.
 // Those of locks are evidence of locks only.
 enum class ProgressKind : std::uint8_t {
@@ -30,6 +31,7 @@ enum class ProgressKind : std::uint8_t {
   kLock,
   kFlushLocal,
   kShmemAtomic,
+  kShmemPut,  // of ARMCI: shmem_put does not wait
   kShmemLock,
   kNobody,  // needs nobody
 };
@@ -40,10 +42,16 @@ constexpr bool is_evidence(ProgressKind kind) {
 constexpr bool is_shmem(ProgressKind kind) {
   return kind == ProgressKind::kShmemGet || kind == ProgressKind::kShmemFetch ||
          kind == ProgressKind::kShmemQuiet || kind == ProgressKind::kShmemAtomic ||
-         kind == ProgressKind::kShmemLock;
+         kind == ProgressKind::kShmemPut || kind == ProgressKind::kShmemLock;
 }
-// Symmetric memory is what windows are for MPI. There is one.
-inline constexpr WindowId kSymmetricMemory = absent<WindowId>();
+// Symmetric memory is what windows are for MPI. SHMEM has one, ARMCI another.
+constexpr WindowId symmetric_memory(PgasModel model) {
+  return static_cast<WindowId>(kAbsent - static_cast<std::uint32_t>(model));
+}
+constexpr bool is_symmetric(WindowId window) {
+  return window == symmetric_memory(PgasModel::kShmem) ||
+         window == symmetric_memory(PgasModel::kArmci);
+}
 
 // Where Lock Contention shows.
 enum class LockSide : std::uint8_t { kTransfer, kSync, kShmem };

@@ -177,7 +177,8 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
   }
   const bool transfer = kind == ProgressKind::kPassiveTransfer ||
                         kind == ProgressKind::kAccessTransfer || kind == ProgressKind::kShmemGet ||
-                        kind == ProgressKind::kShmemFetch || kind == ProgressKind::kShmemAtomic;
+                        kind == ProgressKind::kShmemFetch || kind == ProgressKind::kShmemAtomic ||
+                        kind == ProgressKind::kShmemPut;
   if (transfer && calls_.live() >= kMostKept) {
     ++left_out_;
     return earl::kNone;
@@ -224,7 +225,7 @@ bool RmaWaits::same_node(ProcessId a, ProcessId b) const {
 
 void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended) {
   if (!contended) return;
-  const Id id = keep(call, is_shmem(kind) ? kSymmetricMemory : locks_[epoch].window, kind);
+  const Id id = keep(call, is_shmem(kind) ? memory_of(call) : locks_[epoch].window, kind);
   if (id == earl::kNone) return;
   if (turns_ticket_ != kNoTicket) calls_[id].turns = std::exchange(turns_ticket_, kNoTicket);
   attach(id, epoch);
@@ -542,7 +543,7 @@ void RmaWaits::epoch_placed(LockEpoch& epoch, ProcessId target, const LockQueue:
     WaitingCall& w = calls_[id];
     std::size_t apart = 0;
     turns.for_each(w.call, [&](const LockTurn& turn, Seconds begin, Seconds end) {
-      const WaitingCall::Held held{shmem ? kSymmetricMemory : epoch.window,
+      const WaitingCall::Held held{shmem ? lock_ids_[lock].memory : epoch.window,
                                    target,
                                    {std::max(begin, turn.asked), std::min(end, turn.release)},
                                    turn.service,
@@ -551,7 +552,7 @@ void RmaWaits::epoch_placed(LockEpoch& epoch, ProcessId target, const LockQueue:
                                    turn.call_path,
                                    turn.release,
                                    turn.number,
-                                   shmem ? raw(lock_ids_[lock]) : kAbsent};
+                                   shmem ? raw(lock_ids_[lock].id) : kAbsent};
       if (++apart > kTurnsApart && w.held.back().joins(held)) return;
       w.held.push_back(held);
     });

@@ -45,7 +45,7 @@ class RmaWaits {
     presence_.enter(call, pausing, can_progress(call, shmem), remembered_.earliest());
     if (call.function != nullptr || pausing) enter_function(call, pausing);
     if (shmem != nullptr) [[unlikely]]
-      enter_shmem(call, shmem->role);
+      enter_shmem(call, *shmem);
     locks_.wake(call.enter);
   }
   void on_call(const Call& call) {
@@ -57,7 +57,7 @@ class RmaWaits {
     presence_.leave(call, pausing, can_progress(call, shmem), remembered_.earliest());
     if (call.function != nullptr) leave_function(call);
     if (shmem != nullptr) [[unlikely]]
-      leave_shmem(call, shmem->role);
+      leave_shmem(call, *shmem);
     locks_.forget_before(turns_.earliest());
   }
   void on_transfer(const earl::Transfer& transfer);
@@ -92,7 +92,7 @@ class RmaWaits {
   // it counts.
   void on_exposure_transaction(const earl::ExposureEpoch& epoch, const earl::AccessEpoch* last);
   // Of SHMEM, in the order of earl::Sink.
-  void on_quiet(const Call& call, std::uint32_t context);
+  void on_quiet(const Call& call, const earl::Quiet& quiet);
   void on_symmetric_lock(const earl::SymmetricLock& lock);
   void on_window_collective(const earl::WindowInstance& instance) {
     if (instance.role != MpiRole::kWinFree) return;
@@ -137,6 +137,11 @@ class RmaWaits {
     struct Outstanding {
       std::uint64_t enter_pos;
       Seconds enter;
+      bool get;
+      bool left;  // of a put: it is complete at its origin
+      bool is_like(const Outstanding& other) const {
+        return get == other.get && left == other.left;
+      }
     };
     std::map<std::uint32_t, std::map<ProcessId, std::vector<Outstanding>>> outstanding;
     std::vector<std::uint64_t> open_quiets;  // enter_pos of calls, ascending
@@ -176,6 +181,15 @@ class RmaWaits {
     const ShmemFunction* const function = shmem_function(call);
     return function == nullptr ? ShmemRole::kOther : function->role;
   }
+  // The memory that the call is about.
+  WindowId memory_of(const earl::OpenCall& call) const {
+    const ShmemFunction* const function = shmem_function(call);
+    return symmetric_memory(function == nullptr ? PgasModel::kShmem : function->model);
+  }
+  // A call that returns when what was issued before it is complete, here or there.
+  static bool waits_for_issued(ShmemRole role) {
+    return role == ShmemRole::kQuiet || role == ShmemRole::kLocalWait;
+  }
   static bool can_progress(const earl::OpenCall& call, const ShmemFunction* shmem) {
     if (call.function != nullptr) return call.function->can_progress;
     return shmem != nullptr && shmem->can_progress;
@@ -189,8 +203,8 @@ class RmaWaits {
   // It asks for a lock; it has asked.
   void enter_lock_call(const earl::OpenCall& call);
   void leave_lock_call(const Call& call);
-  void enter_shmem(const earl::OpenCall& call, ShmemRole role);
-  void leave_shmem(const Call& call, ShmemRole role);
+  void enter_shmem(const earl::OpenCall& call, const ShmemFunction& function);
+  void leave_shmem(const Call& call, const ShmemFunction& function);
   void shmem_transfer(const earl::Transfer& transfer);
   ShmemLock& shmem_lock(const earl::SymmetricLock& lock);
   void enter_function(const earl::OpenCall& call, bool pausing);
@@ -257,7 +271,11 @@ class RmaWaits {
   // Of the trace's SHMEM functions; and its locks, whose windows have numbers above those of MPI.
   bool shmem_ = false;  // the trace has functions of SHMEM
   std::map<LockId, ShmemLock> shmem_locks_;
-  std::vector<LockId> lock_ids_;  // in the order of those numbers
+  struct NamedLock {
+    LockId id;
+    WindowId memory;
+  };
+  std::vector<NamedLock> lock_ids_;  // in the order of those numbers
   std::uint32_t first_lock_ = 0;
   // Of the call that has just ended.
   Ticket ticket_ = kNoTicket, turns_ticket_ = kNoTicket, asked_ticket_ = kNoTicket;

@@ -1,0 +1,370 @@
+// What the front of ARMCI calls: its calls become records of SHMEM's kinds (docs/format.md).
+//
+// ARMCI numbers its processes without those that serve the others, so its numbers are made ranks of
+// MPI_COMM_WORLD here, by the communicator that the library has for them; that asks nobody else. A
+// number without a rank is recorded as absent. Groups are known by their members: collective calls
+// of the same processes are numbered together, which is right as long as they come in one order.
+#include "epilog/mpi/armci_calls.h"
+
+#include <new>
+
+#include "epilog/armci/front.h"
+#include "epilog/format/field_values.h"
+#include "epilog/format/shmem_functions.h"
+#include "epilog/mpi/group.h"
+#include "epilog/runtime/call.h"
+#include "epilog/runtime/comm_object.h"
+#include "epilog/runtime/noted_records.h"
+
+namespace kojak::measure {
+
+thread_local constinit const CallFrame* open_armci_call = nullptr;
+
+namespace {
+
+constexpr std::uint64_t kArmciGroup = 0x41524D4349u;  // keeps its identities from those of others
+// Where a notification of a process stands in the memory of the one that waits for it: above all
+// that is allocated.
+constexpr std::uint64_t kNotification = std::uint64_t{1} << 60;
+constexpr std::uint32_t kNotificationBytes = 4;
+constexpr std::size_t kMostHandles = 1 << 16;
+
+struct Set : CommObject {
+  Set* next = nullptr;
+};
+HashMap<Set*> sets;  // by the number of their group
+Set* first_set = nullptr;
+Set* all_processes = nullptr;
+HashMap<std::uint32_t> contexts;  // by the address of a handle
+std::uint32_t next_context = 1;
+Vector<std::uint32_t> ranks;  // by ARMCI's number
+Vector<std::uint32_t> members;
+int own_number = 0;
+
+bool define_object(Recorder& r, CommObject& set) {
+  return define_members(r, set);
+}
+
+PlainCall& call_of(elg_front_call* room) {
+  static_assert(sizeof(PlainCall) <= sizeof(elg_front_call));
+  return *std::launder(reinterpret_cast<PlainCall*>(room));
+}
+
+PeerId peer_of(int process) {
+  const auto at = static_cast<std::size_t>(process);
+  return process >= 0 && at < ranks.size() ? PeerId{ranks[at]} : absent<PeerId>();
+}
+
+std::uint32_t context_of(const void* handle) {
+  if (handle == nullptr) return 0;
+  const auto key = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
+  if (const std::uint32_t* const known = contexts.find(key)) return *known;
+  if (contexts.size() >= kMostHandles) return static_cast<std::uint32_t>(mix(key)) & 0x7FFFFFFFu;
+  contexts.set(key, next_context);
+  return next_context++;
+}
+
+LockId lock_of(int mutex, int process) {
+  return static_cast<LockId>(kFirstMutex |
+                             (static_cast<std::uint32_t>(process) & kMutexProcesses) << kMutexBits |
+                             (static_cast<std::uint32_t>(mutex) & ((1u << kMutexBits) - 1)));
+}
+
+Set* find_set(Group* group) {
+  if (group == nullptr) return nullptr;
+  if (Set** const known = sets.find(group->id)) return *known;
+  Set* const set = create<Set>();
+  if (set == nullptr) return nullptr;
+  IdentityHash hash;
+  hash.add(kArmciGroup).add(group->count);
+  for (std::uint32_t i = 0; i < group->count; ++i) hash.add(group->ranks[i]);
+  set->id = next_comm_id();
+  set->group = group;
+  set->identity = hash.get();
+  set->next = first_set;
+  first_set = set;
+  sets.set(group->id, set);
+  return set;
+}
+
+// Null: all processes, or they are not known.
+Set* set_of(const elg_front_group* group) {
+  if (group == nullptr) return all_processes;
+  int size = 0;
+  group->size(group->handle, &size);
+  if (size <= 0 || !members.resize(static_cast<std::size_t>(size))) return nullptr;
+  for (int i = 0; i < size; ++i) {
+    const PeerId member = peer_of(group->process(group->handle, i));
+    if (is_absent(member)) return nullptr;
+    members[static_cast<std::size_t>(i)] = raw(member);
+  }
+  return find_set(group_of_ranks(members.data(), static_cast<std::uint32_t>(size)));
+}
+
+// What the process is about while the call lasts.
+void note(PlainCall& call, int process) {
+  Recorder& r = the_recorder;
+  call.frame.in_call = false;
+  std::byte* const end = put_noted(
+      r.note->records,
+      MpiOpenCall{r.lid, record_time(call.enter), absent<CommId>(), absent<WindowId>(),
+                  peer_of(process), absent<PeerId>(), absent<Tag>(), kUnknown64, Count{0}});
+  keep_note(*r.note, static_cast<std::size_t>(end - r.note->records));
+  call.frame.in_call = true;
+}
+
+int begin(elg_front_call* room, unsigned function, const void* frame, const void* caller,
+          int process) {
+  if (!is_live()) return 0;
+  the_session.armci_functions = armci_functions().data();
+  PlainCall& call = *new (room) PlainCall;
+  call.frame.entry = frame;
+#if defined(__x86_64__)
+  call.frame.mark = caller;  // as begin_frame() does
+#else
+  call.frame.mark = &call.frame;
+#endif
+  const ShmemFunction& f = armci_functions()[function];
+  const auto family = static_cast<unsigned>(f.family);
+  const bool waits = f.may_block || f.can_progress;
+  begin_call(call, kFirstArmciFunction + function,
+             waits ? carries_time(family) : carries_none(family), f.may_block, caller);
+  if (!call.measured) return 0;
+  open_armci_call = &call.frame;
+  if (call.recorded && f.may_block && process >= 0) note(call, process);
+  return 1;
+}
+
+template <class F>
+void record(elg_front_call* room, const F& records) {
+  PlainCall& call = call_of(room);
+  if (open_armci_call != &call.frame || !is_live()) return;  // it ended before
+  open_armci_call = nullptr;
+  if (call.recorded) {
+    Recording recording = records_of(call);
+    records(recording);
+    end_call(call, recording);
+  }
+  leave_call(call);
+}
+
+void end(elg_front_call* room) {
+  record(room, [](Recording& call) { call.leave(); });
+}
+
+struct Operation {
+  PeerId peer;
+  RmaId id;
+  Count context;
+  Flags flags;
+};
+
+Operation operation_of(const void* handle, int process, unsigned flags, std::uint32_t ids) {
+  const BookkeepingLock lock;
+  const Count context{context_of(handle)};
+  return {peer_of(process), static_cast<RmaId>(take_rma_ids(ids)), context,
+          static_cast<Flags>(flags)};
+}
+
+// Both starts at the enter of the call, both ends at its exit.
+void write_operation(Recording& call, const Operation& o, Count64 place, std::uint64_t bytes,
+                     bool put, bool get) {
+  if (!call.entered) {
+    const unsigned kind = (put ? kCallPut : 0u) | (get ? kCallGet : 0u);
+    return call.whole(ShmemRmaCall{call.r.lid, call.enter, call.exit, call.region, o.peer, o.id,
+                                   place, o.context, o.flags, Bytes64{bytes},
+                                   Bytes64{put && get ? bytes : 0}, Byte(kind)});
+  }
+  const LocationId lid = call.r.lid;
+  const RmaId second = get ? static_cast<RmaId>(raw(o.id) + 1) : o.id;  // of the put
+  const auto sent = [&] { return bytes_field(call, raw(kAttrBytesSent), bytes); };
+  const auto received = [&] { return bytes_field(call, raw(kAttrBytesReceived), bytes); };
+  call.event(ShmemPlace{lid, call.enter, o.peer, o.id, place, o.context, o.flags});
+  if (get) call.event(Get1tsRemote{lid, call.enter, o.peer, o.id, sent()});
+  if (put) call.event(Put1ts{lid, call.enter, o.peer, second, sent()});
+  if (get) call.event(Get1te{lid, call.exit, o.peer, o.id, received()});
+  if (put) call.event(Put1teRemote{lid, call.exit, o.peer, second, received()});
+  call.leave();
+}
+
+void transfer(elg_front_call* room, int kind, const void* handle, const void* /*at*/,
+              unsigned long long bytes, int process) {
+  record(room, [&](Recording& call) {
+    const bool put = (kind & ELG_FRONT_PUT) != 0, get = (kind & ELG_FRONT_GET) != 0;
+    const unsigned flags = ((kind & ELG_FRONT_NONBLOCKING) != 0 ? kPlaceNonBlocking : 0u) |
+                           ((kind & ELG_FRONT_ATOMIC) != 0 ? kPlaceAtomic : 0u);
+    write_operation(call, operation_of(handle, process, flags, put && get ? 2 : 1), kUnknown64,
+                    bytes, put, get);
+  });
+}
+
+void put_flag(elg_front_call* room, const void* /*at*/, unsigned long long bytes,
+              const void* /*flag*/, int process) {
+  record(room, [&](Recording& call) {
+    const Operation data = operation_of(nullptr, process, 0, 2);
+    const RmaId flag = static_cast<RmaId>(raw(data.id) + 1);
+    const LocationId lid = call.r.lid;
+    constexpr Bytes kFlag{4};
+    call.event(ShmemPlace{lid, call.enter, data.peer, data.id, kUnknown64, data.context, Flags{0}});
+    call.event(Put1ts{lid, call.enter, data.peer, data.id,
+                      bytes_field(call, raw(kAttrBytesSent), bytes)});
+    call.event(ShmemPlace{lid, call.enter, data.peer, flag, kUnknown64, data.context,
+                          Flags{kPlaceSignal}});
+    call.event(Put1ts{lid, call.enter, data.peer, flag, kFlag});
+    call.event(Put1teRemote{lid, call.exit, data.peer, data.id,
+                            bytes_field(call, raw(kAttrBytesReceived), bytes)});
+    call.event(Put1teRemote{lid, call.exit, data.peer, flag, kFlag});
+    call.leave();
+  });
+}
+
+void write_quiet(Recording& call, Count context, unsigned kind, PeerId one) {
+  if (!is_absent(one)) kind |= kQuietOne;
+  call.event(ShmemQuiet{call.r.lid, call.exit, context, static_cast<Flags>(kind),
+                        is_absent(one) ? PeerId{0} : one});
+}
+void write_quiet_of(Recording& call, Count context, unsigned kind, const Set& set) {
+  if (&set == all_processes) return write_quiet(call, context, kind, absent<PeerId>());
+  for (std::uint32_t i = 0; i < set.group->count; ++i) {
+    if (!call.room(kMaxRecord)) return;
+    write_quiet(call, context, kind, PeerId{set.group->ranks[i]});
+  }
+}
+
+void completed(elg_front_call* room, int kind, const void* handle, int process,
+               const elg_front_group* group) {
+  record(room, [&](Recording& call) {
+    Count context = absent<Count>();
+    const Set* set = nullptr;
+    {
+      const BookkeepingLock lock;
+      if ((kind & ELG_FRONT_ANY_HANDLE) == 0) context = Count{context_of(handle)};
+      if (group != nullptr) set = set_of(group);
+    }
+    const unsigned what = (kind & ELG_FRONT_LOCAL) != 0 ? kQuietLocal : kQuietPuts;
+    const PeerId peer = process == ELG_FRONT_NOBODY ? absent<PeerId>() : peer_of(process);
+    if (set != nullptr)
+      write_quiet_of(call, context, what, *set);
+    else if (group == nullptr && (process == ELG_FRONT_NOBODY || !is_absent(peer)))
+      write_quiet(call, context, what, peer);
+    call.leave();
+  });
+}
+
+void locked(elg_front_call* room, int mutex, int process) {
+  record(room, [&](Recording& call) {
+    call.event(ALock{call.r.lid, call.exit, lock_of(mutex, process), peer_of(process)});
+    call.leave();
+  });
+}
+void unlocked(elg_front_call* room, int mutex, int process) {
+  record(room, [&](Recording& call) {
+    call.event(RLock{call.r.lid, call.exit, lock_of(mutex, process), peer_of(process)});
+    call.leave();
+  });
+}
+
+void met(elg_front_call* room, const elg_front_group* group, int completes) {
+  Set* set = nullptr;
+  if (call_of(room).measured) {
+    const BookkeepingLock lock;
+    set = set_of(group);
+    if (set != nullptr) {
+      ++set->collectives;
+      set->collectives_changed = true;
+    }
+  }
+  record(room, [&](Recording& call) {
+    if (completes != 0 && set != nullptr)
+      write_quiet_of(call, absent<Count>(), kQuietPuts, *set);
+    {
+      const BookkeepingLock lock;
+      if (set == nullptr || !call.use(*set)) return call.leave();
+    }
+    call.leave(CollExit{call.r.lid, call.exit, {}, absent<PeerId>(), CommId{set->id}, Bytes{0},
+                        Bytes{0}});
+  });
+}
+
+Count64 notification_of(int process) {
+  return Count64{kNotification | static_cast<std::uint64_t>(process) * 8};
+}
+void notified(elg_front_call* room, int process) {
+  record(room, [&](Recording& call) {
+    write_operation(call, operation_of(nullptr, process, 0, 1), notification_of(own_number),
+                    kNotificationBytes, true, false);
+  });
+}
+void notification_found(elg_front_call* room, int process, int value) {
+  constexpr Byte kAtLeast{4};
+  record(room, [&](Recording& call) {
+    call.event(ShmemWait{call.r.lid, call.exit, notification_of(process), Count{kNotificationBytes},
+                         kAtLeast, Count64{static_cast<std::uint32_t>(value)}});
+    call.leave();
+  });
+}
+
+// Whether ARMCI's numbers are ranks.
+bool are_ranks(int me, int count) {
+  return static_cast<std::uint32_t>(me) == the_session.run.rank &&
+         static_cast<std::uint32_t>(count) <= the_session.run.size;
+}
+
+void arrived(int me, int count, const void* world) {
+  if (!is_live() || count <= 0 || me < 0) return;
+  const OwnFrame own(the_recorder);
+  const BookkeepingLock lock;
+  own_number = me;
+  Group* group = nullptr;
+  if (world != nullptr) {
+    MPI_Comm comm;
+    std::memcpy(&comm, world, sizeof comm);
+    if (comm != MPI_COMM_NULL) group = local_group_of(comm);
+  }
+  const bool known = group != nullptr && group->count == static_cast<std::uint32_t>(count);
+  if ((!known && !are_ranks(me, count)) || !ranks.resize(static_cast<std::size_t>(count))) return;
+  for (int i = 0; i < count; ++i) {
+    const auto number = static_cast<std::uint32_t>(i);
+    ranks[number] = known ? group->ranks[number] : number;
+  }
+  all_processes =
+      find_set(known ? group : group_of_ranks(ranks.data(), static_cast<std::uint32_t>(count)));
+  the_session.write_armci_state = [](Recorder& r, bool all) {
+    const BookkeepingLock inner;
+    const Seconds time = record_time(ticks());
+    for (Set* set = first_set; set != nullptr; set = set->next) {
+      if (all ? set->collectives == 0 : !set->collectives_changed) continue;
+      if (define_members(r, *set)) write_collectives(r, *set, time);
+    }
+  };
+}
+
+constexpr elg_front_table kTable{
+    .version = ELG_FRONT_VERSION,
+    .begin = begin,
+    .end = end,
+    .transfer = transfer,
+    .put_flag = put_flag,
+    .completed = completed,
+    .locked = locked,
+    .unlocked = unlocked,
+    .met = met,
+    .notified = notified,
+    .notification_found = notification_found,
+    .arrived = arrived,
+};
+
+}  // namespace
+
+void leave_open_armci_call(Recorder& r) {
+  if (open_armci_call == nullptr) return;
+  while (r.frame != nullptr && r.frame != open_armci_call) drop_innermost(r, ticks());
+  if (r.frame != nullptr) drop_innermost(r, ticks());
+  open_armci_call = nullptr;
+}
+
+}  // namespace kojak::measure
+
+extern "C" __attribute__((visibility("default"), used)) const elg_front_table* elg_front() {
+  return &kojak::measure::kTable;
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Runs waits.c on the stand-in of ARMCI under `kojak run`, and compares the report with the program's own times; and
+every_call.c, of which each function must be recorded once or more.
+
+A busy machine may stop a process between its clock and the call: what is wrong by more than 5 ms is tried again.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "epilog/armci")]
+from function_table import read_table  # noqa: E402
+from independent.cube import Cube  # noqa: E402
+
+MODELS = {"armci_mpi": [], "comex": ["-DCOMEX"], "service": ["-DCOMEX", "-DSERVICE"]}
+TOLERANCE, TRIES = 0.005, 6
+METRIC = {"ARMCI_Lock": "armci_lock_contention", "ARMCI_Barrier": "armci_barrier_wait",
+          "armci_notify_wait": "armci_late_notification"}
+
+
+def output(command, **more):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=150, **more)
+    if done.returncode != 0:
+        raise SystemExit(f"{shlex.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+class Case:
+    def __init__(self, args):
+        self.args, self.work, self.flags = args, pathlib.Path(args.work), MODELS[args.model]
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.front = shlex.split(output([args.bin / "elg_config", "--armci"]).stdout)
+
+    def program(self, source):
+        library, program = self.work / "fake.o", self.work / source
+        compiler = [self.args.mpicc, "-std=gnu11", "-g", "-O1", *self.flags]
+        output([*compiler, "-c", "-o", library, HERE / "fake_armci.c"])
+        archive = self.work / "libfake.a"
+        archive.unlink(missing_ok=True)
+        output(["ar", "rcs", archive, library])
+        output([*compiler, "-o", program, HERE / f"{source}.c", *self.front, archive])
+        return program
+
+    def recorded(self, program, processes):
+        folder = self.work / f"{program.name}.run"
+        shutil.rmtree(folder, ignore_errors=True)
+        ran = output([self.args.bin / "kojak", "run", "--keep", "-o", folder, "--", self.args.mpirun, "--oversubscribe",
+                      "-n", processes, program], env={k: v for k, v in os.environ.items() if k != "ELG_DIR"} | {"ELG_MPI": "all"})
+        return folder, ran
+
+    def waits(self):
+        program, wrong = self.program("waits"), []
+        for _ in range(TRIES):
+            folder, ran = self.recorded(program, 2)
+            cube = Cube(folder / "a.cube")
+            truth = {words[1]: float(words[2]) for words in map(str.split, ran.stdout.splitlines()) if words[:1] == ["wait"]}
+            found = {}
+            for function in truth:
+                metric = METRIC.get(function, "armci_rma_wait_for_progress")
+                found[function] = sum(value for (path, place), value in cube.values.get(metric, {}).items()
+                                      if path[-1][0] == function and place[0] == 0)
+            wrong = [f"{name}: {value:.4f} s by the program's clock, {found[name]:.4f} reported"
+                     for name, value in truth.items() if name != "ARMCI_Barrier" and abs(value - found[name]) > TOLERANCE]
+            # (Others of its barriers wait a little.)
+            wrong += [f"ARMCI_Barrier: {found['ARMCI_Barrier']}"] * (found["ARMCI_Barrier"] < truth["ARMCI_Barrier"] - TOLERANCE)
+            if len(truth) < 7 or not all(value > 0.05 for value in truth.values()):
+                raise SystemExit(f"the program waited for {truth}")
+            if not wrong:
+                return
+            print("again:", *wrong, sep="\n  ")
+        raise SystemExit(1)
+
+    def every_call(self):
+        folder, ran = self.recorded(self.program("every_call"), 3)
+        if "found" not in ran.stdout:
+            raise SystemExit(f"the program said {ran.stdout!r}")
+        text = output([self.args.bin / "elg_print", folder / "a.elg"]).stdout
+        names = dict(re.findall(r'^REGION rid=(\d+) .*?name="([^"]*)"', text, re.M))
+        names = names or dict((i, n) for n, i in re.findall(r'^REGION .*?name="([^"]*)".*? rid=(\d+)', text, re.M))
+        entered = set(re.findall(r'\bARMCI_\w+|\barmci_\w+', text))
+        table = read_table(HERE.parents[1] / "epilog/armci/functions.table")
+        mine = {"armci_mpi": "armci_mpi"}.get(self.args.model, "comex")
+        wanted = {f.name for f in table.functions if f.library in ("both", mine)}
+        if wanted - entered:
+            raise SystemExit(f"not recorded: {sorted(wanted - entered)}")
+        for kind, count in (("SHMEM_QUIET", 10), ("COLLEXIT", 20), ("ALOCK", 2), ("PUT_1TS", 30), ("GET_1TS", 15)):
+            if len(re.findall(rf"^{kind} ", text, re.M)) < count:
+                raise SystemExit(f"less than {count} of {kind}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    for name in ("case", "model", "mpicc", "mpirun", "work"):
+        parser.add_argument(f"--{name}", required=True)
+    args = parser.parse_args()
+    getattr(Case(args), args.case)()
+
+
+if __name__ == "__main__":
+    main()
