@@ -26,6 +26,8 @@ inline MetricIndex progress_metric(ProgressKind kind) {
       return metric_index<GatWaitForProgress>();
     case ProgressKind::kFlush:
     case ProgressKind::kUnlock:
+    case ProgressKind::kIdleFlush:
+    case ProgressKind::kIdleUnlock:
     case ProgressKind::kLock:
     case ProgressKind::kFlushLocal:
       return metric_index<SyncWaitForProgress>();
