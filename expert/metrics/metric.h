@@ -57,6 +57,7 @@ enum class TimeClass : std::uint8_t {
   kShmemWait,
   kShmemInitExit,
   kShmemMemory,
+  kShmemTeam,
   kOmpFlush,
   kOmpExplicitBarrier,
   kOmpImplicitBarrier,

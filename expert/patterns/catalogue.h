@@ -142,6 +142,8 @@ using Catalogue = PatternList<
               ShmemFinalizeWait,
             ShmemMemory,
               ShmemAllocationWait,
+            ShmemTeams,
+              ShmemTeamWait,
         OpenMp,
           OmpFork,
           OmpFlush,
