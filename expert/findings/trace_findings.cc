@@ -236,11 +236,13 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
       found.push_back({Severity::kNote, count, of_count(count, one, several), advice});
     }
   };
+  constexpr const char* kLeftEarly =
+      "A process left the call before the last one entered it. So the call made nobody wait, and "
+      "no waiting is counted there.";
   note(Note::kFileCallDidNotSynchronise, "collective file call that did not synchronise",
-       "collective file calls that did not synchronise",
-       "A process left the call before the last one entered it. So the call made nobody wait, and "
-       "no "
-       "waiting is counted there.");
+       "collective file calls that did not synchronise", kLeftEarly);
+  note(Note::kTeamCallDidNotSynchronise, "end or split of a team that did not synchronise",
+       "ends or splits of teams that did not synchronise", kLeftEarly);
   note(Note::kProgressIsAsynchronous, "kind of call on a window that needs no help from its target",
        "kinds of call on a window that need no help from their target",
        "Such a call ended while its target was computing, so the MPI library moves data there "

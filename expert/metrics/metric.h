@@ -57,6 +57,7 @@ enum class TimeClass : std::uint8_t {
   kShmemWait,
   kShmemInitExit,
   kShmemMemory,
+  kShmemTeam,
   // ARMCI's, in the same order.
   kArmci,
   kArmciCollective,
@@ -67,6 +68,7 @@ enum class TimeClass : std::uint8_t {
   kArmciWait,
   kArmciInitExit,
   kArmciMemory,
+  kArmciTeam,
   kOmpFlush,
   kOmpExplicitBarrier,
   kOmpImplicitBarrier,

@@ -64,9 +64,10 @@ TimeClass class_of(ShmemRole role) {
     case ShmemRole::kTestLock:
     case ShmemRole::kClearLock:
       return TimeClass::kShmemLock;
-    case ShmemRole::kOther:  // nothing is moved, nobody is waited for
     case ShmemRole::kTeamCreate:
     case ShmemRole::kTeamDestroy:
+      return TimeClass::kShmemTeam;
+    case ShmemRole::kOther:  // nothing is moved, nobody is waited for
     case ShmemRole::kContextCreate:
     case ShmemRole::kContextDestroy:
       break;
@@ -103,7 +104,7 @@ Words words_of(std::string_view name) {
 constexpr std::array<std::string_view, 3> kOldMemory{"shpalloc", "shpdeallc", "shpclmove"};
 
 // The first of these words that a name has tells what it is.
-constexpr std::array<std::pair<std::string_view, TimeClass>, 47> kWords{{
+constexpr std::array<std::pair<std::string_view, TimeClass>, 48> kWords{{
     {"barrier", TimeClass::kShmemBarrier},
     {"sync", TimeClass::kShmemBarrier},
     {"lock", TimeClass::kShmemLock},
@@ -126,6 +127,7 @@ constexpr std::array<std::pair<std::string_view, TimeClass>, 47> kWords{{
     {"free", TimeClass::kShmemMemory},
     {"realloc", TimeClass::kShmemMemory},
     {"align", TimeClass::kShmemMemory},
+    {"split", TimeClass::kShmemTeam},
     {"team", TimeClass::kShmem},  // _team_get_config, _ctx_get_team: nothing is moved
     {"info", TimeClass::kShmem},
     {"put", TimeClass::kShmemRma},

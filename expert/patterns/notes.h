@@ -11,6 +11,7 @@ namespace kojak::expert {
 enum class Note : std::uint8_t {
   kFenceDidNotSynchronise,
   kFileCallDidNotSynchronise,
+  kTeamCallDidNotSynchronise,
   kProgressIsAsynchronous,  // windows and kinds of call where Wait for Progress claims nothing
   kCallsLeftOut,            // by the one-sided waits: too many were open
   kCount_,

@@ -28,14 +28,19 @@ inline constexpr ProgressTexts kMpiProgress{
         "implementation needs no such call for that window, no waiting is counted; the remark at "
         "the metric says how sure that is. What transfers show holds for locks, too, unless lock "
         "calls ended only after their absent target had come back, and none before: data may move "
-        "by themselves where the target must still grant locks. If ELG_MPI left out functions that "
-        "can make progress, "
+        "by themselves where the target must still grant locks. A flush or unlock asks a target "
+        "with "
+        "nothing outstanding in some implementations, too: such calls are a kind of their own, and "
+        "only "
+        "their own ends tell of them. If ELG_MPI left out functions that can make progress, "
         "the trace does not show when a target was outside MPI, so the report does not have the "
         "metric.",
     .advice =
         "Let the target call MPI now and then (MPI_Test, MPI_Win_test, MPI_Iprobe), use an "
         "implementation or setting with asynchronous progress (a progress thread, RDMA), or "
-        "flush later, when the target is likely to be in MPI.",
+        "flush later, when the target is likely to be in MPI. A flush with nothing to complete can "
+        "be "
+        "left out.",
     .needs = Needs::kAllProgress};
 
 inline constexpr ProgressTexts kShmemProgress{

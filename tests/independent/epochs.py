@@ -34,6 +34,7 @@ class PassiveEpoch:
         self.origin, self.window, self.target, self.exclusive = origin, window, target, exclusive
         self.lock, self.unlock, self.checked = lock, None, True
         self.operations, self.reached, self.calls, self.whole = [], set(), [lock] if lock else [], lock is not None
+        self.marked = []  # operations that nobody can place
         self.completions = []  # calls that completed operations: (call, [operations])
 
 
@@ -46,6 +47,7 @@ class Epochs:
         self.fence_exits = []   # (exit record, fences before it, whether all of its epoch was recorded)
         self.since_fence = set()  # (process, window) whose fence epoch was recorded from its begin on
         self.needs = []         # (call, kind, [operations]): what a completing call had outstanding
+        self.idle = []          # (call, kind, window, target): a flush or unlock with nothing outstanding to it
         self._operations()
         self._walk()
 
@@ -165,6 +167,8 @@ class Epochs:
             epoch.calls.append(operation.call)
         if not operation.marked:
             epoch.operations.append(operation)
+        elif isinstance(epoch, PassiveEpoch):
+            epoch.marked.append(operation)
 
     def _active(self, process, event):
         trace, call, window = self.trace, event.call, event.wid
@@ -210,6 +214,7 @@ class Epochs:
             if epoch is not None:
                 epoch.unlock = call
                 epoch.calls.append(call)
+                self._idle(call, "unlock", epoch, None)
                 self._complete(call, "unlock", [epoch], lambda o: True, False)
         elif event.kind == "MPI_WIN_FLUSH":
             target = self.trace.process_of[event.tlid] if event.tlid is not None else None
@@ -219,6 +224,8 @@ class Epochs:
                 covered = [e for e in covered if e.target == target]
             for epoch in covered:
                 epoch.calls.append(call)
+                if not event.local:
+                    self._idle(call, "flush", epoch, target)
             self._complete(call, "flush_local" if event.local else "flush", covered,
                            lambda o: target is None or o.target == target, event.local)
         elif event.kind == "MPI_RMA_COMPLETE":
@@ -229,6 +236,15 @@ class Epochs:
                     operation.epoch.completions.append((call, "wait", [operation]))
                     self.needs.append((call, "wait", [] if operation.marked else [operation]))
                     operation.open = operation.open_here = False
+
+    def _idle(self, call, kind, epoch, target):
+        """Whom the call may ask though nothing is outstanding to him, of one epoch's targets."""
+        if not epoch.whole:
+            return
+        members = self.trace.members[self.trace.windows[epoch.window]]
+        of = [epoch.target] if epoch.target is not None else [target] if target is not None else members
+        busy = {o.target for o in epoch.operations + epoch.marked if o.open}
+        self.idle += [(call, kind, epoch.window, t) for t in of if t != epoch.origin and t not in busy]
 
     def _complete(self, call, kind, epochs, covers, local):
         done = []

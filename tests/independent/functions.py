@@ -28,7 +28,7 @@ PARENT = {
     "shmem_point2point_synchronization": "shmem_synchronization",
     "shmem_lock_completion": "shmem_point2point_synchronization",
     "shmem_wait_until": "shmem_point2point_synchronization", "shmem_init_exit": "shmem_synchronization",
-    "shmem_memory_management": "shmem_synchronization",
+    "shmem_memory_management": "shmem_synchronization", "shmem_team_management": "shmem_synchronization",
     "omp": "execution", "omp_flush": "omp", "omp_synchronization": "omp", "omp_barrier": "omp_synchronization",
     "omp_explicit_barrier": "omp_barrier", "omp_implicit_barrier": "omp_barrier",
     "omp_lock_competition": "omp_synchronization", "omp_lock_api": "omp_lock_competition",
@@ -45,7 +45,7 @@ PATTERNS = {
     "mpi_rma_indirectwait", "mpi_rma_gat_wait_for_progress", "mpi_rma_sync_lock_contention",
     "mpi_rma_sync_wait_for_progress", "mpi_reduce_wait", "mpi_wait_neighbours", "mpi_comm_create_wait",
     "mpi_finalize_wait", "mpi_io_wait", "shmem_latebroadcast", "shmem_wait_nxn",
-    "shmem_barrier_wait", "shmem_memory_wait", "shmem_finalize_wait", "shmem_late_notification",
+    "shmem_barrier_wait", "shmem_memory_wait", "shmem_team_wait", "shmem_finalize_wait", "shmem_late_notification",
     "shmem_lock_contention", "shmem_rma_wait_for_progress", "shmem_quiet_wait_for_progress",
     "shmem_lock_wait_for_progress", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
     "omp_lock_api_wait", "omp_lock_critical_wait", "omp_taskwait_wait",
@@ -121,7 +121,8 @@ SHMEM_MEMORY = {"shmalloc", "shfree", "shrealloc", "shmemalign", "shmem_malloc",
                 "shmem_align", "shmem_calloc", "shmem_malloc_with_hints", "shmemx_malloc_with_hint"}
 SHMEM_COLLECTIVE = ("broadcast", "collect", "to_all", "alltoall", "reduce")
 # Functions without a class of their own that synchronise or complete, so that they make progress.
-SHMEM_ENDS = {"shmem_ctx_destroy", "shmem_team_split_strided", "shmem_team_split_2d", "shmem_team_destroy"}
+SHMEM_ENDS = {"shmem_ctx_destroy"}
+SHMEM_TEAMS = {"shmem_team_split_strided", "shmem_team_split_2d", "shmem_team_destroy"}
 SHMEM_ORDER = ("fence", "quiet")
 SHMEM_TRANSFER = {"put", "get", "p", "g", "iput", "iget", "swap", "cswap", "fadd", "finc", "add", "inc",
                   "fetch", "set", "atomic", "putmem", "getmem"}
@@ -131,6 +132,8 @@ def shmem_leaf(name):
     """The class of a SHMEM function by the words of its name; None if it is none."""
     if name in SHMEM_MEMORY:
         return "shmem_memory_management"
+    if name in SHMEM_TEAMS:
+        return "shmem_team_management"
     if name in SHMEM_INIT:
         return "shmem_init_exit"
     if name in SHMEM_QUESTIONS:

@@ -92,6 +92,10 @@ class Progress:
                 if o.target != o.origin and self.absence.throughout(
                         o.call.enter - delta, call.exit + delta, o.target):
                     self.asynchronous.add((o.window, kind, self.same_node(o.origin, o.target)))
+        for call, kind, window, target in epochs.idle:
+            delta = trace.delta(call.process, target)
+            if self.absence.throughout(call.enter - delta, call.exit + delta, target):
+                self.asynchronous.add((window, "idle " + kind, self.same_node(call.process, target)))
 
     def lock_calls(self):
         for epoch in self.epochs.passive:
@@ -129,6 +133,8 @@ class Progress:
                 continue
             for o in operations:
                 claim(call, kind, o.window, o.origin, o.target)
+        for call, kind, window, target in self.epochs.idle:
+            claim(call, "idle " + kind, window, call.process, target)
         for o in self.epochs.operations:
             if o.epoch is None or o.marked:
                 continue

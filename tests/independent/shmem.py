@@ -49,6 +49,11 @@ def _collectives(trace, severities):
                 claim(severities, "shmem_wait_nxn", event.call, latest)
             elif leaf == "shmem_memory_management":
                 claim(severities, "shmem_memory_wait", event.call, latest)
+            elif leaf == "shmem_team_management":
+                last = max(exits, key=lambda e: e.call.enter)
+                if not any(e.call.exit + trace.delta(trace.process_of[e.lid], trace.process_of[last.lid]) < latest
+                           for e in exits):
+                    claim(severities, "shmem_team_wait", event.call, latest)
             elif name == "shmem_finalize":
                 claim(severities, "shmem_finalize_wait", event.call, latest)
 

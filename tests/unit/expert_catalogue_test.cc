@@ -86,6 +86,8 @@ time
      shmem_finalize_wait
     shmem_memory_management
      shmem_memory_wait
+    shmem_team_management
+     shmem_team_wait
   omp
    omp_fork
    omp_flush

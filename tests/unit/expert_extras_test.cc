@@ -109,6 +109,9 @@ TEST(ShmemNames, AreKnownByTheirWords) {
   EXPECT_EQ(shmem_class("shmem_test_lock"), TimeClass::kShmemLock);
   EXPECT_EQ(shmem_class("shmem_team_get_config"), TimeClass::kShmem);
   EXPECT_EQ(shmem_class("shmem_ctx_get_team"), TimeClass::kShmem);
+  EXPECT_EQ(shmem_class("shmem_team_split_2d"), TimeClass::kShmemTeam);
+  EXPECT_EQ(shmem_class("shmem_team_destroy"), TimeClass::kShmemTeam);
+  EXPECT_EQ(shmem_class("shmemx_team_split_colour"), TimeClass::kShmemTeam);
   EXPECT_EQ(shmem_class("shmem_info_get_version"), TimeClass::kShmem);
   // Experiments of Open MPI; a name of Fortran, and one that no table has.
   EXPECT_EQ(shmem_class("shmemx_int16_g"), TimeClass::kShmemRma);

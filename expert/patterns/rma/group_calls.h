@@ -21,6 +21,22 @@ void add_group_waits(const CollectiveView& view, Analysis& out) {
   }
 }
 
+// Of calls that may end without the others: an instance that a process left before the last one
+// came did not synchronise.
+inline bool synchronised(Seconds earliest_exit, Seconds latest_enter, Seconds delta) {
+  return !(earliest_exit + delta < latest_enter);
+}
+template <class Pattern, class Analysis>
+void add_group_waits_if_synchronised(const CollectiveView& view, Note otherwise, Analysis& out) {
+  const Call& last = view.last_in().call;
+  const Call& first_out = view.first_out().call;
+  if (!synchronised(first_out.exit, last.enter, out.delta(first_out, last))) {
+    out.count(otherwise);
+    return;
+  }
+  add_group_waits<Pattern>(view, out);
+}
+
 // What a pattern of SHMEM does whose calls, all of one class, wait for the last of their group.
 template <class Pattern, TimeClass kClass>
 struct ShmemGroupWait {
@@ -104,20 +120,11 @@ struct CollectiveIoWait {
     return group_wait(c, latest_enter);
   }
   // MPI lets collective file operations return without the others.
-  static bool synchronised(Seconds earliest_exit, Seconds latest_enter, Seconds delta) {
-    return !(earliest_exit + delta < latest_enter);
-  }
   template <class Analysis>
   static void on_collective(const CollectiveView& view, Analysis& out) {
     const MpiFunction* const function = view.instance().function;
     if (function == nullptr || function->cls != MpiClass::kIo) return;
-    const Call& last = view.last_in().call;
-    const Call& first_out = view.first_out().call;
-    if (!synchronised(first_out.exit, last.enter, out.delta(first_out, last))) {
-      out.count(Note::kFileCallDidNotSynchronise);
-      return;
-    }
-    add_group_waits<CollectiveIoWait>(view, out);
+    add_group_waits_if_synchronised<CollectiveIoWait>(view, Note::kFileCallDidNotSynchronise, out);
   }
 };
 

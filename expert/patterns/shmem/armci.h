@@ -15,7 +15,18 @@ namespace kojak::expert {
 namespace detail {
 
 // The first that a text has at a place counts.
-inline constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kArmciWords{{
+inline constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kArmciWords{{
+    {"shmem_team_split_strided", "ARMCI_Group_create"},
+    {"Team Management", "Group Management"},
+    {"Team Creation", "Group Creation"},
+    {"splitting and destroying teams", "making and freeing groups"},
+    {"splitting or destroying a team", "making or freeing a group"},
+    {"All members of the parent team make a new one together, and end one together.",
+     "All members of a group make it together, and free it together."},
+    {"All members of the parent team take part in a split, so",
+     "All members make a group together, so"},
+    {"Destroying a team waits", "Freeing a group waits"},
+    {"Make teams", "Make groups"},
     {"Time in a get or an atomic operation while",
      "Time in a get, put or atomic operation, or in the wait for one, while"},
     {"Time in quiet while", "Time in a fence or barrier while"},

@@ -107,8 +107,8 @@ struct ShmemSynchronization {
       .kind = Metric::Kind::kSummand,
       .summary = "Time in SHMEM calls that synchronise.",
       .meaning =
-          "Barriers, waits, locks, fences, start and end, and memory that all processes "
-          "allocate together.",
+          "Barriers, waits, locks, fences, start and end, memory that all processes allocate "
+          "together, and teams.",
       .needs = Needs::kShmem};
 };
 
@@ -201,6 +201,19 @@ struct ShmemMemory {
       .summary = "Time in allocating and freeing symmetric memory.",
       .meaning = "All processes allocate together, and each such call ends with a barrier.",
       .advice = "Allocate once, outside loops.",
+      .needs = Needs::kShmem};
+};
+
+struct ShmemTeams {
+  static constexpr Metric kMetric{
+      .name = "shmem_team_management",
+      .title = "Team Management",
+      .parent = "shmem_synchronization",
+      .kind = Metric::Kind::kSummand,
+      .own = TimeClass::kShmemTeam,
+      .summary = "Time in splitting and destroying teams.",
+      .meaning = "All members of the parent team make a new one together, and end one together.",
+      .advice = "Make teams once, outside loops.",
       .needs = Needs::kShmem};
 };
 

@@ -121,4 +121,31 @@ struct ShmemFinalizeWait {
   }
 };
 
+struct ShmemTeamWait {
+  static constexpr Metric kMetric{
+      .name = "shmem_team_wait",
+      .title = "Wait at Team Creation",
+      .parent = "shmem_team_management",
+      .summary = "Time in splitting or destroying a team before the last member did the same.",
+      .formula =
+          "overlap(c, [c.enter, L]), L = latest enter of the instance; 0 for an instance that some "
+          "process left before L: it did not wait for all",
+      .meaning =
+          "All members of the parent team take part in a split, so those that come early wait for "
+          "the last one. Destroying a team waits for its members in some libraries only.",
+      .advice = "Make teams once, where all processes come at the same time anyway.",
+      .timeline = "pe 0: shmem_team_split_strided 1-7 ~1-5; pe 1: shmem_team_split_strided 5-7",
+      .needs = Needs::kShmem,
+      .for_the_last = true};
+
+  static Seconds severity(const Call& c, Seconds latest_enter) {
+    return group_wait(c, latest_enter);
+  }
+  template <class Analysis>
+  static void on_collective(const CollectiveView& view, Analysis& out) {
+    if (!out.is_shmem(view.instance(), TimeClass::kShmemTeam, false)) return;
+    add_group_waits_if_synchronised<ShmemTeamWait>(view, Note::kTeamCallDidNotSynchronise, out);
+  }
+};
+
 }  // namespace kojak::expert

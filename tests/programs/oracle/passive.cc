@@ -1,3 +1,4 @@
+// Long because all calls of passive target, and who was absent in them, are one reckoning.
 // Passive target synchronisation: who held a lock before whom, and who was outside MPI while an
 // origin needed it. Written over complete lists: every epoch is compared with every other.
 #include <algorithm>
@@ -234,6 +235,18 @@ void complete_requests(const Call& call, const std::map<std::string, Request>& r
   needing.push_back(needs);
 }
 
+// Those that have nothing outstanding: of all that the epoch locked, or one target.
+Needing idle_of(const Call& call, const std::string& kind, const Lock& lock, int target,
+                int ranks) {
+  Needing needs{&call, kind, {}, lock.window};
+  for (int t = 0; t < ranks; ++t) {
+    if (!covers(lock, t) || (target >= 0 && t != target)) continue;
+    const auto open = lock.open.find(t);
+    if (open == lock.open.end() || open->second == 0) needs.targets[t] = call.enter;
+  }
+  return needs;
+}
+
 // The epochs of one process, and its calls that need others.
 void read_locks(const std::vector<Call>& calls, int ranks, std::vector<Lock>& all,
                 std::vector<Needing>& needing) {
@@ -271,6 +284,7 @@ void read_locks(const std::vector<Call>& calls, int ranks, std::vector<Lock>& al
         for (const auto& [t, count] : lock.open) {
           if (count != 0) needs.targets[t] = lock.issued[t];
         }
+        needing.push_back(idle_of(call, "idle unlock", lock, -1, ranks));
         needing.push_back(needs);
         std::erase(open, i);
         break;
@@ -291,6 +305,7 @@ void read_locks(const std::vector<Call>& calls, int ranks, std::vector<Lock>& al
         Lock& lock = all[i];
         if (lock.window != window || !covers(lock, target)) continue;
         lock.calls.push_back(&call);
+        needing.push_back(idle_of(call, "idle flush", lock, target, ranks));
         for (auto& [t, count] : lock.open) {
           if (count == 0 || (target >= 0 && t != target)) continue;
           lock.proof.emplace(t, std::pair(call.enter, call.exit));
@@ -475,6 +490,8 @@ void Truth::add_passive(const Notes& run, const std::map<const Call*, Times>& ta
     }
     waits = without(waits, taken[n.call]);
     add(metric_of(*n.call, "wait_for_progress"), *n.call, within(*n.call, waits));
+    if (n.kind.starts_with("idle"))
+      taken[n.call].insert(taken[n.call].end(), waits.begin(), waits.end());
     // Who waits for its end waits for that progress, too.
     for (const auto& [wait, complete] : completed_by_) {
       if (complete != n.call) continue;

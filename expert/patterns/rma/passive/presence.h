@@ -100,6 +100,12 @@ class Presence {
     const Process& p = processes_[raw(process)];
     return p.outside() || (!p.past.empty() && time < p.past.back().when.end);
   }
+  // Whether it may have been outside at any time that somebody may still ask about.
+  bool maybe_outside(ProcessId process) const {
+    if (raw(process) >= processes_.size()) return false;
+    const Process& p = processes_[raw(process)];
+    return p.outside() || !p.past.empty();
+  }
   // Appends Outside within [enter, M], M the last enter with which the process came back at or
   // before `last`. Returns the absence that M ended; null if there is none.
   const Absence* outside(ProcessId process, Seconds enter, Seconds last, Intervals& out) const;

@@ -64,9 +64,11 @@ bool WaitClaims::Window::stays_void(ProgressKind kind, bool same_node) const {
   }
 }
 
-bool WaitClaims::Window::is_sure(bool same_node) const {
+bool WaitClaims::Window::is_sure(ProgressKind kind, bool same_node) const {
+  if (is_idle(kind)) return confirmations(kind, same_node) != 0;
   for (std::size_t k = 0; k < kProgressKinds; ++k) {
-    if (confirmations(static_cast<ProgressKind>(k), same_node) != 0) return true;
+    const auto other = static_cast<ProgressKind>(k);
+    if (!is_idle(other) && confirmations(other, same_node) != 0) return true;
   }
   return false;
 }
@@ -76,8 +78,10 @@ bool WaitClaims::Window::locks_wait(bool same_node) const {
   return confirmed[kLock][same_node] != 0 && asynchronous[kLock][same_node] == 0;
 }
 
-// Locks confirm something only where nothing else tells of them.
+// Locks confirm something only where nothing else tells of them. Where no one is asked that nothing
+// is outstanding to, a call did not end after its return but by chance.
 std::uint64_t WaitClaims::Window::confirmations(ProgressKind kind, bool same_node) const {
+  if (is_idle(kind) && is_void(kind, same_node)) return 0;
   if (kind == ProgressKind::kLock &&
       !(is_void(ProgressKind::kPassiveTransfer, same_node) && locks_wait(same_node)))
     return 0;
@@ -119,21 +123,26 @@ WaitClaims::Amounts WaitClaims::left_over(const Call& call, const WaitingCall::O
 bool WaitClaims::may_count(const Window& window, const WaitingCall& waiting) {
   const WaitingCall::Outside& outside = waiting.outside;
   // One that does not count is enough to say that such were left out.
-  if (window.progress[index(waiting.kind)].sums.empty()) return true;
-  return (!outside.same.empty() && !window.stays_void(waiting.kind, true)) ||
-         (!outside.other.empty() && !window.stays_void(waiting.kind, false));
+  if (window.progress[index(outside.kind)].sums.empty() && !is_idle(outside.kind)) return true;
+  return (!outside.same.empty() && !window.stays_void(outside.kind, true)) ||
+         (!outside.other.empty() && !window.stays_void(outside.kind, false));
 }
 
-void WaitClaims::add(const WaitingCall& waiting) {
+void WaitClaims::add(WaitingCall& waiting) {
   const Call& call = waiting.call;
-  const bool several = !waiting.elsewhere.empty() ||
-                       std::any_of(waiting.held.begin(), waiting.held.end(),
-                                   [&](const Held& h) { return h.window != waiting.window; });
-  if (several) {
-    if (kept_.size() >= kMostKept) {
-      ++left_out_;
-      return;
-    }
+  std::erase_if(waiting.elsewhere,
+                [&](const auto& outside) { return counts_for_nothing(outside); });
+  const auto several = [&] {
+    return !waiting.elsewhere.empty() ||
+           std::any_of(waiting.held.begin(), waiting.held.end(),
+                       [&](const Held& h) { return h.window != waiting.window; });
+  };
+  if (several() && kept_.size() >= kMostKept) {
+    ++left_out_;
+    std::erase_if(waiting.elsewhere, [](const auto& outside) { return is_idle(outside.kind); });
+    if (several()) return;
+  }
+  if (several()) {
     Kept kept{call,          waiting.kind, waiting.contended, waiting.elsewhere,
               waiting.taken, waiting.held};
     kept.outside.push_back(waiting.outside);
@@ -148,7 +157,7 @@ void WaitClaims::add(const WaitingCall& waiting) {
   // Where it is known for good that grants need nobody, the end tells nothing else.
   matter &= known_ ? window.open_rule() : 0u;
   const bool progress =
-      waiting.kind != ProgressKind::kNobody && known_ && may_count(window, waiting);
+      waiting.outside.kind != ProgressKind::kNobody && known_ && may_count(window, waiting);
   std::array<Seconds, kGrantRules> held{};
   ByRule amounts{};
   bool any = false;
@@ -171,7 +180,7 @@ void WaitClaims::add(const WaitingCall& waiting) {
   if (waiting.contended) claim_contention(waiting, held, matter);
   if (!any) return;
   if (!waiting.waiters.empty()) claim_indirect(waiting, waiting.taken);
-  Progress& claims = window.progress[index(waiting.kind)];
+  Progress& claims = window.progress[index(waiting.outside.kind)];
   SumsByRule& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     const Amounts& a = amounts[rule];
@@ -330,8 +339,8 @@ void WaitClaims::claim_contention(const WaitingCall& waiting,
   }
 }
 
-void WaitClaims::count(WindowId window, bool same_node, TimeSum waited) {
-  (windows_[window].is_sure(same_node) ? sureness_.sure : sureness_.unsure) += waited;
+void WaitClaims::count(WindowId window, ProgressKind kind, bool same_node, TimeSum waited) {
+  (windows_[window].is_sure(kind, same_node) ? sureness_.sure : sureness_.unsure) += waited;
 }
 
 void WaitClaims::finish_kept(const Kept& kept) {
@@ -353,18 +362,20 @@ void WaitClaims::finish_kept(const Kept& kept) {
   Intervals outside;
   bool sure = true;
   WindowId window{};
+  ProgressKind kind{};
   bool same_node = false;
   for (const WaitingCall::Outside& o : kept.outside) {
     const Window& w = windows_[o.window];
     for (const bool same : {true, false}) {
       const Intervals& set = same ? o.same : o.other;
-      if (set.empty() || w.is_void(kept.kind, same)) continue;
+      if (set.empty() || w.is_void(o.kind, same)) continue;
       outside.insert(outside.end(), set.begin(), set.end());
       if (sure) {
         window = o.window;
+        kind = o.kind;
         same_node = same;
       }
-      sure = sure && w.is_sure(same);
+      sure = sure && w.is_sure(o.kind, same);
     }
   }
   make_set(outside);
@@ -373,13 +384,13 @@ void WaitClaims::finish_kept(const Kept& kept) {
   absent_.clear();
   for (const WaitingCall::Outside& o : kept.outside) {
     for (const WaitingCall::Absent& absent : o.absent) {
-      if (!windows_[o.window].is_void(kept.kind, absent.same_node)) absent_.push_back(absent);
+      if (!windows_[o.window].is_void(o.kind, absent.same_node)) absent_.push_back(absent);
     }
   }
-  WaitingCall::Outside all{window, {}, {}, absent_};
+  WaitingCall::Outside all{window, kind, {}, {}, absent_};
   find_absent(all, kMixedBoth, taken);
   tell_parts(progress_metric(kept.kind, window), kept.call, waited, Wait::Known::kAtEnd);
-  count(window, same_node, TimeSum::of(waited.value));
+  count(window, kind, same_node, TimeSum::of(waited.value));
 }
 
 void WaitClaims::finish_progress(Progress& claims, MetricIndex metric, unsigned rule,
@@ -432,7 +443,7 @@ void WaitClaims::finish() {
         if (!value) continue;
         out_.sum(progress_metric(kind, id), static_cast<CallPathIndex>(where >> 32),
                  static_cast<LocationIndex>(where), value);
-        count(id, which != 1 && a.same, value);
+        count(id, kind, which != 1 && a.same, value);
       }
       finish_progress(claims, progress_metric(kind, id), rule, which);
       if (kind == ProgressKind::kComplete) {
@@ -457,6 +468,7 @@ std::uint64_t WaitClaims::voided() const {
   for (const auto& [id, window] : windows_) {
     for (std::size_t k = 0; k < kProgressKinds; ++k) {
       const auto kind = static_cast<ProgressKind>(k);
+      if (is_idle(kind)) continue;  // that nobody asks is the rule
       count += !window.progress[k].sums.empty() &&
                (window.is_void(kind, true) || window.is_void(kind, false));
     }

@@ -45,7 +45,17 @@ class WaitClaims {
   void confirmed(WindowId window, ProgressKind kind, bool same_node) {
     ++windows_[window].confirmed[index(kind)][same_node];
   }
-  void add(const WaitingCall& waiting);
+  // Whether calls of that kind may still turn out to need their targets.
+  struct Open {
+    bool same_node = false, other_node = false;
+  };
+  Open open(WindowId window, ProgressKind kind) const {
+    const auto found = windows_.find(window);
+    if (found == windows_.end()) return {known_, known_};
+    return {known_ && !found->second.stays_void(kind, true),
+            known_ && !found->second.stays_void(kind, false)};
+  }
+  void add(WaitingCall& waiting);
   void finish();
 
   // Windows and kinds of call where claims were void.
@@ -105,7 +115,8 @@ class WaitClaims {
     bool stays_void(ProgressKind kind, bool same_node) const;
     bool locks_wait(bool same_node) const;
     std::uint64_t confirmations(ProgressKind kind, bool same_node) const;
-    bool is_sure(bool same_node) const;
+    // What calls with nothing outstanding show tells of themselves only.
+    bool is_sure(ProgressKind kind, bool same_node) const;
     unsigned rule() const;
     unsigned open_rule() const;  // what it may still be at the end
   };
@@ -129,6 +140,12 @@ class WaitClaims {
     return call.function != nullptr || is_shmem(kind);
   }
   // Whether its waiting for progress may still count in the end.
+  // Times with nothing outstanding that cannot count any more.
+  bool counts_for_nothing(const WaitingCall::Outside& outside) const {
+    const Open needed = open(outside.window, outside.kind);
+    return is_idle(outside.kind) && !(needed.same_node && !outside.same.empty()) &&
+           !(needed.other_node && !outside.other.empty());
+  }
   static bool may_count(const Window& window, const WaitingCall& waiting);
   static Amounts left_over(const Call& call, const WaitingCall::Outside& outside,
                            const Intervals& taken);
@@ -162,7 +179,7 @@ class WaitClaims {
   }
   void finish_kept(const Kept& kept);
   void finish_progress(Progress& claims, MetricIndex metric, unsigned rule, std::size_t which);
-  void count(WindowId window, bool same_node, TimeSum waited);
+  void count(WindowId window, ProgressKind kind, bool same_node, TimeSum waited);
 
   bool known_;
   WaitStream& out_;

@@ -30,6 +30,8 @@ inline MetricIndex progress_metric(ProgressKind kind, WindowId window) {
       return metric_index<GatWaitForProgress>();
     case ProgressKind::kFlush:
     case ProgressKind::kUnlock:
+    case ProgressKind::kIdleFlush:
+    case ProgressKind::kIdleUnlock:
     case ProgressKind::kLock:
     case ProgressKind::kFlushLocal:
       return metric_index<SyncWaitForProgress>();

@@ -17,7 +17,8 @@ namespace kojak::expert {
 
 // ("Shmem" is ARMCI, too.) What a call is to the progress of its targets. Those up to kShmemQuiet cannot end without them
 // while operations are outstanding: they are evidence for or against progress without MPI calls.
-// Those of locks are evidence of locks only.
+// Nothing obliges a flush or an unlock to ask a target with nothing outstanding; some MPIs do:
+// these are evidence of their own kind only. Those of locks are evidence of locks only.
 enum class ProgressKind : std::uint8_t {
   kFlush,
   kUnlock,
@@ -26,6 +27,8 @@ enum class ProgressKind : std::uint8_t {
   kShmemGet,
   kShmemFetch,  // an atomic operation with a result
   kShmemQuiet,
+  kIdleFlush,   // towards a target with nothing outstanding
+  kIdleUnlock,  // the same
   kPassiveTransfer,
   kAccessTransfer,
   kLock,
@@ -37,7 +40,10 @@ enum class ProgressKind : std::uint8_t {
 };
 inline constexpr std::size_t kProgressKinds = static_cast<std::size_t>(ProgressKind::kNobody);
 constexpr bool is_evidence(ProgressKind kind) {
-  return kind <= ProgressKind::kShmemQuiet;
+  return kind <= ProgressKind::kIdleUnlock;
+}
+constexpr bool is_idle(ProgressKind kind) {
+  return kind == ProgressKind::kIdleFlush || kind == ProgressKind::kIdleUnlock;
 }
 constexpr bool is_shmem(ProgressKind kind) {
   return kind == ProgressKind::kShmemGet || kind == ProgressKind::kShmemFetch ||
@@ -67,7 +73,8 @@ struct WaitingCall {
   struct Needed {
     WindowId window{};
     ProcessId target{};
-    Seconds issued;  // enter of the issuing call
+    Seconds issued;  // enter of the issuing call; with nothing outstanding: of the call itself
+    ProgressKind kind{};
   };
   // Another process held the lock then; if its grant needed the target, only while that can have
   // granted it.
@@ -104,14 +111,17 @@ struct WaitingCall {
   struct Absent {
     Interval when;
     WindowId window{};
+    ProgressKind kind{};
     bool same_node = false;
     ProcessId target{};
     EndedBy ended_by;  // the call with which it came back before this call ended
     std::uint64_t number = 0;
   };
-  // Targets outside MPI: on the same node, on others.
+  // Targets outside MPI: on the same node, on others. One call may have operations outstanding to
+  // some targets and none to others: two kinds.
   struct Outside {
     WindowId window{};
+    ProgressKind kind{};
     Intervals same, other;
     std::vector<Absent> absent;  // of those that came back last; all but in large groups
   };
@@ -126,8 +136,8 @@ struct WaitingCall {
   std::uint64_t ticket = 0;                   // of the times outside that must be remembered
   std::uint64_t turns = 0;                    // of the turns at locks that must be remembered
   std::vector<Needed> targets;
-  Outside outside;                 // of `window`
-  std::vector<Outside> elsewhere;  // of other windows
+  Outside outside;                 // of `window` and one kind
+  std::vector<Outside> elsewhere;  // of others
   Intervals taken;                 // time that Late Post and Early Transfer claim
   std::vector<Held> held;
   // Of Win_complete: the Win_wait and Win_test calls that waited for its end. They are known when

@@ -240,15 +240,15 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
   const Id id = keep(call, window, kind);
   if (id == earl::kNone) return;
   WaitingCall& w = calls_[id];
-  // A lock_all names each member once.
-  const bool once = kind == ProgressKind::kLock;
+  // A lock_all, and a call with nothing outstanding, names each member once.
+  const bool once = kind == ProgressKind::kLock || is_idle(kind);
   const auto known =
       once ? w.targets.end()
            : std::find_if(w.targets.begin(), w.targets.end(), [&](const auto& needed) {
                return needed.window == window && needed.target == target;
              });
   if (known == w.targets.end()) {
-    w.targets.push_back({window, target, issued});
+    w.targets.push_back({window, target, issued, kind});
   } else {
     known->issued = std::max(known->issued, issued);
   }
@@ -283,13 +283,38 @@ void RmaWaits::begin_lock(const Step& step) {
     return need(call, step.window, target, ProgressKind::kLock, call.enter);
   }
   if (!(call.enter < call.exit)) return;
-  const WindowDef* window = trace_.definitions().windows.find(step.window);
-  const CommDef* members =
-      window == nullptr ? nullptr : trace_.definitions().comms.find(window->comm);
+  const CommDef* members = members_of(step.window);
   if (members == nullptr) return;
   for (const std::uint32_t rank : members->ranks) {
     need(call, step.window, ProcessId{rank}, ProgressKind::kLock, call.enter);
   }
+}
+
+const CommDef* RmaWaits::members_of(WindowId window) const {
+  const WindowDef* const found = trace_.definitions().windows.find(window);
+  return found == nullptr ? nullptr : trace_.definitions().comms.find(found->comm);
+}
+
+void RmaWaits::find_idle(const LockEpoch& epoch, ProcessId only, ProgressKind kind) {
+  idle_.clear();
+  const WaitClaims::Open open = claims_.open(epoch.window, kind);
+  if (!open.same_node && !open.other_node) return;
+  const auto look_at = [&](ProcessId target) {
+    if (target == epoch.origin) return;
+    const std::uint32_t used = epoch.targets.find(target);
+    if (used != earl::kNone && epoch.targets[used].operations.any()) return;
+    if (!presence_.maybe_outside(target)) return;
+    if (same_node(epoch.origin, target) ? open.same_node : open.other_node) idle_.push_back(target);
+  };
+  if (!epoch.all()) return look_at(epoch.target);
+  if (!is_absent(only)) return look_at(only);
+  if (const CommDef* members = members_of(epoch.window); members != nullptr) {
+    for (const std::uint32_t rank : members->ranks) look_at(ProcessId{rank});
+  }
+}
+
+void RmaWaits::need_idle(const Call& call, WindowId window, ProgressKind kind) {
+  for (const ProcessId target : idle_) need(call, window, target, kind, call.enter);
 }
 
 void RmaWaits::end_lock(const Step& step) {
@@ -303,6 +328,8 @@ void RmaWaits::end_lock(const Step& step) {
       need(call, step.window, t.target, ProgressKind::kUnlock, t.issued);
     }
   }
+  find_idle(locks_[id], absent<ProcessId>(), ProgressKind::kIdleUnlock);
+  need_idle(call, step.window, ProgressKind::kIdleUnlock);
   locks_.end(id, call);
 }
 
@@ -314,11 +341,14 @@ void RmaWaits::flush(const Step& step) {
     if (!is_absent(step.target) && !epoch.all() && epoch.target != step.target) continue;
     look(call, id, step.local ? ProgressKind::kFlushLocal : ProgressKind::kFlush,
          locks_.contended(id, call.enter));
+    idle_.clear();
+    if (!step.local) find_idle(epoch, step.target, ProgressKind::kIdleFlush);
     if (is_absent(step.target)) {
       for (LockTarget& t : epoch.targets.items()) flush_target(step, id, t);
     } else if (const std::uint32_t t = epoch.targets.find(step.target); t != earl::kNone) {
       flush_target(step, id, epoch.targets[t]);
     }
+    need_idle(call, step.window, ProgressKind::kIdleFlush);
   }
 }
 
@@ -438,12 +468,12 @@ void RmaWaits::settle(Seconds now) {
   }
 }
 
-WaitingCall::Outside& RmaWaits::outside_of(WaitingCall& w, WindowId window) {
-  if (window == w.window) return w.outside;
+WaitingCall::Outside& RmaWaits::outside_of(WaitingCall& w, WindowId window, ProgressKind kind) {
+  if (window == w.window && kind == w.outside.kind) return w.outside;
   for (WaitingCall::Outside& outside : w.elsewhere) {
-    if (outside.window == window) return outside;
+    if (outside.window == window && outside.kind == kind) return outside;
   }
-  w.elsewhere.push_back({window, {}, {}, {}});
+  w.elsewhere.push_back({window, kind, {}, {}, {}});
   return w.elsewhere.back();
 }
 
@@ -451,7 +481,8 @@ void RmaWaits::name_absent(WaitingCall::Outside& outside) {
   for (const bool same : {true, false}) {
     named_.clear();
     for (Found& f : found_) {
-      if (f.absent.window != outside.window || f.absent.same_node != same) continue;
+      if (f.absent.window != outside.window || f.absent.kind != outside.kind) continue;
+      if (f.absent.same_node != same) continue;
       const auto begin = times_.begin() + static_cast<std::ptrdiff_t>(f.first);
       const auto end = times_.begin() + static_cast<std::ptrdiff_t>(f.end);
       for (auto time = begin; time != end; ++time) {
@@ -477,30 +508,37 @@ void RmaWaits::settle_call(Id id) {
   w.settled = true;
   found_.clear();
   times_.clear();
-  for (const auto& [window, target, issued] : w.targets) {
+  const auto is_main = [&](const WaitingCall::Needed& needed) {
+    return needed.window == w.window && needed.kind == w.kind;
+  };
+  w.outside.kind = w.targets.empty() || std::any_of(w.targets.begin(), w.targets.end(), is_main)
+                       ? w.kind
+                       : w.targets.front().kind;
+  for (const auto& [window, target, issued, kind] : w.targets) {
     const std::uint32_t there = trace_.main_index(target);
     const Seconds delta =
         trace_.has_clock_errors() ? trace_.delta(w.call.index, there) : Seconds{0};
     const bool same = trace_.location_def(w.call.index).node == trace_.location_def(there).node;
     // A lock that is not checked asks nobody, and a call without duration tells nothing.
     const bool asks =
-        w.kind == ProgressKind::kLock && !w.call.nocheck() && w.call.enter < w.call.exit;
-    if (is_evidence(w.kind) || asks) {
+        kind == ProgressKind::kLock && !w.call.nocheck() && w.call.enter < w.call.exit;
+    if (is_evidence(kind) || asks) {
       if (presence_.throughout(target, issued - delta, w.call.exit + delta)) {
-        claims_.asynchronous(window, w.kind, same);
+        claims_.asynchronous(window, kind, same);
       } else if (presence_.came_back(target, issued + delta, w.call.enter, w.call.exit + delta)) {
-        claims_.confirmed(window, w.kind, same);
+        claims_.confirmed(window, kind, same);
       }
     }
-    WaitingCall::Outside& outside = outside_of(w, window);
     const std::size_t first = times_.size();
     const Presence::Absence* const absence =
         presence_.outside(target, w.call.enter, w.call.exit + delta, times_);
     if (absence == nullptr) continue;
+    WaitingCall::Outside& outside = outside_of(w, window, kind);
     Intervals& set = same ? outside.same : outside.other;
     set.insert(set.end(), times_.begin() + static_cast<std::ptrdiff_t>(first), times_.end());
-    found_.push_back(
-        {{{}, window, same, target, absence->ended_by, absence->number}, first, times_.size()});
+    found_.push_back({{{}, window, kind, same, target, absence->ended_by, absence->number},
+                      first,
+                      times_.size()});
   }
   if (!found_.empty()) {
     const auto later = [](const Found& a, const Found& b) {

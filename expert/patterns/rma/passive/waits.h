@@ -231,6 +231,11 @@ class RmaWaits {
             LockQueue::Id epoch = earl::kNone);
   void flush(const earl::PassiveStep& step);
   void flush_target(const earl::PassiveStep& step, LockQueue::Id epoch, LockTarget& target);
+  // Those to whom the epoch has nothing outstanding before the call: of all that it locked, or
+  // `only` one. Into idle_.
+  void find_idle(const LockEpoch& epoch, ProcessId only, ProgressKind kind);
+  void need_idle(const Call& call, WindowId window, ProgressKind kind);
+  const CommDef* members_of(WindowId window) const;
   void complete_request(const earl::PassiveStep& step);
   void begin_lock(const earl::PassiveStep& step);
   void end_lock(const earl::PassiveStep& step);
@@ -239,7 +244,7 @@ class RmaWaits {
   void settle(Seconds now);
   // Who was outside MPI when, of all whom a call needed: sets apart for whom it waited last.
   void name_absent(WaitingCall::Outside& outside);
-  static WaitingCall::Outside& outside_of(WaitingCall& w, WindowId window);
+  static WaitingCall::Outside& outside_of(WaitingCall& w, WindowId window, ProgressKind kind);
   void settle_call(Id id);
   void release(Id id);
   void finish_call(Id id);
@@ -264,6 +269,7 @@ class RmaWaits {
   std::map<std::pair<LocationIndex, std::uint64_t>, Id> completes_;
   std::vector<Cause> posts_;
 
+  std::vector<ProcessId> idle_;
   std::vector<Found> found_;
   Intervals times_, named_;
 
