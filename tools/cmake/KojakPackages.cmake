@@ -58,6 +58,9 @@ foreach(mpi IN LISTS KOJAK_MPIS)
   list(APPEND measuring kojak-${mpi})
   list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${mpi})
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME kojak-${mpi})
+  # What expert loads under mpirun is linked with the MPI; who records needs not have that one. The C library comes with
+  # kojak.
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SHLIBDEPS OFF)
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "kojak ${same}")
   kojak_package_of_mpi(${mpi} CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS)
   set(CPACK_COMPONENT_${upper}_DESCRIPTION
