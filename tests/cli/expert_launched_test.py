@@ -1,15 +1,11 @@
 """expert started by mpirun: processes with the same task are one analysis, others are each their own."""
-import os
 import re
 import shutil
 import unittest
 
-from cli import BIN, REFERENCE, CommandTest
+from cli import BIN, MPIS, REFERENCE, ROOT, CommandTest
 
-MPIS = {name: launcher for name, launcher, _ in
-        (entry.split("=") for entry in os.environ["KOJAK_TEST_MPIS"].split(",") if entry)}
-ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+ENVIRONMENT = {**ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
 
 
@@ -20,7 +16,7 @@ class LaunchedTest(CommandTest):
             shutil.copy(REFERENCE / "gats.elg", self.dir / f"{name}.elg")
 
     def launch(self, mpi, processes, *words):
-        return self.run_command(MPIS[mpi], "-n", str(processes), *words, env=ENVIRONMENT)
+        return self.run_command(MPIS[mpi][0], "-n", str(processes), *words, env=ENVIRONMENT)
 
     def test_one_of_them_analyses(self):
         alone = self.run_command("expert", "run0.elg", env={"NO_COLOR": "1"})
