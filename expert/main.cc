@@ -2,11 +2,13 @@
 // writes a CUBE report.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <optional>
 #include <sstream>
+#include <thread>
 
 #include "epilog/format/text/printable.h"
 #include "epilog/format/text/xml_text.h"
@@ -357,8 +359,10 @@ ExitCode run(const po::variables_map& options, const std::vector<std::string>& c
        .libraries = {cli::program_folder() / "../" KOJAK_LIBDIR, cli::program_folder() / "../lib"},
        .note = [](const std::string& text) { cli::print_note(text); }});
   if (!team) {
-    const bool first = parallel::launched()->rank == 0;
-    return first ? cli::failed(team.error()) : team.error().code;
+    if (parallel::launched()->rank == 0) return cli::failed(team.error());
+    // The launcher ends them all when one has failed: the first one has its say before.
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    return team.error().code;
   }
   if (!team->leads()) return team->wait_for_leader();
   if (team->size() > 1) {

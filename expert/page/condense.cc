@@ -6,7 +6,6 @@ namespace kojak::html {
 namespace {
 
 constexpr std::uint32_t kNoBox = 0xFFFFFFFFu;
-constexpr std::uint32_t kMostCalls = (1u << 30) - 1;
 // No run is longer than some years.
 constexpr Nanoseconds kLongest = Nanoseconds{1} << 60;
 
@@ -88,7 +87,8 @@ void condense(std::vector<Box>& boxes, Nanoseconds threshold, const std::vector<
     if (into != kNoBox && !alone && !about[into].alone && box.end - boxes[into].begin < threshold) {
       Box& merged = boxes[into];
       merged.end = std::max(merged.end, box.end);
-      merged.calls = (merged.instances() + box.instances()) & kMostCalls;
+      merged.calls =
+          std::min(merged.instances() + box.instances(), Box::kMostCalls) & Box::kMostCalls;
       merged.joined = merged.sleeping = 0;
       if (length > about[into].longest) {
         merged.path = box.path;

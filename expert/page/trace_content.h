@@ -36,6 +36,8 @@ enum class RegionKind : std::uint8_t {
 struct Box {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
+  static constexpr std::uint32_t kMostCalls = (1u << 30) - 1;
+
   std::uint32_t path = 0;          // TraceContent::paths
   std::uint32_t calls : 30 = 1;    // more: short calls of one kind in a row, drawn as one
   std::uint32_t joined : 1 = 0;    // or, if that is set, polls in turn, which are one instance

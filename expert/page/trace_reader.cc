@@ -121,14 +121,14 @@ class Content {
   }
 
   void on_polled(const earl::OpenCall& call, const earl::PolledSeries& series) {
-    constexpr std::uint64_t kMost = (1u << 30) - 1;
     constexpr double kSleeps = 0.1;
     const std::vector<std::size_t>& open = open_[call.index];
     if (open.empty()) return;
     const MpiPolled& polled = series.polled;
     Box& box = out_.boxes[call.index][open.back()];
     const std::uint64_t polls = raw(polled.count) + (series.alone() ? 0 : 1);
-    box.calls = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(polls, 1, kMost)) & kMost;
+    box.calls = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(polls, 1, Box::kMostCalls)) &
+                Box::kMostCalls;
     box.joined = 1;
     box.sleeping = polled.asleep.value > kSleeps * (polled.time - polled.begin).value;
   }

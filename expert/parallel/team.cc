@@ -19,8 +19,6 @@ namespace kojak::parallel {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr const char* kRemedy = "expert --alone asks nobody";
-
 // Says something once if it is there for long.
 class Watch {
  public:
@@ -57,14 +55,18 @@ std::string library_of(const std::string& mpi, const std::vector<fs::path>& fold
   return "";
 }
 
+// What is wrong with how it was started.
+Error cannot_join(const Launched& start, const std::string& why) {
+  return Error{.code = ExitCode::kOutputFailed,
+               .reason = "was started as one of " + std::to_string(start.size) + " processes by " +
+                         start.launcher + ", but " + why,
+               .remedy = "expert --alone asks nobody"};
+}
+
 Result<const ExpertMpi*> load(const Launched& start, const std::vector<fs::path>& folders) {
-  const std::string of = "was started as one of " + std::to_string(start.size) + " processes by " +
-                         start.launcher + ", but ";
   const std::string library = library_of(start.mpi, folders);
   if (library.empty()) {
-    return Error{.code = ExitCode::kOutputFailed,
-                 .reason = of + "this installation has no libexpert_mpi.so for " + start.mpi,
-                 .remedy = kRemedy};
+    return cannot_join(start, "this installation has no libexpert_mpi.so for " + start.mpi);
   }
   // Parts of an MPI that it loads itself look for its symbols.
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
@@ -72,11 +74,11 @@ Result<const ExpertMpi*> load(const Launched& start, const std::vector<fs::path>
   const auto* const mpi =
       handle == nullptr ? nullptr : static_cast<const ExpertMpi*>(dlsym(handle, kExpertMpiSymbol));
   if (mpi == nullptr || mpi->version != kExpertMpiVersion) {
-    return Error{.code = ExitCode::kOutputFailed,
-                 .file = library,
-                 .reason = of + "the library cannot be used: " +
-                           (why != nullptr ? why : "it is of another version of kojak"),
-                 .remedy = kRemedy};
+    Error error =
+        cannot_join(start, std::string("the library cannot be used: ") +
+                               (why != nullptr ? why : "it is of another version of kojak"));
+    error.file = library;
+    return error;
   }
   return mpi;
 }
@@ -117,28 +119,20 @@ Result<Team> Team::join(const Options& options) {
   if (!start) return team;
   Result<const ExpertMpi*> mpi = load(*start, options.libraries);
   if (!mpi) return mpi.error();
-  {
-    const Watch watch(std::chrono::seconds(10), [&] {
-      options.note("waits for the other processes of this " + start->launcher +
-                   "; --alone does not");
-    });
-    int rank = 0, size = 1;
-    if ((*mpi)->init(&rank, &size) != 0 || size != start->size) {
-      return Error{.code = ExitCode::kOutputFailed,
-                   .reason = "was started as one of " + std::to_string(start->size) +
-                             " processes by " + start->launcher + ", but MPI knows of " +
-                             std::to_string(size),
-                   .remedy = kRemedy};
-    }
+  const Watch watch(std::chrono::seconds(10), [&] {
+    options.note("waits for the other processes of this " + start->launcher + "; --alone does not");
+  });
+  int rank = 0, size = 1;
+  if ((*mpi)->init(&rank, &size) != 0 || size != start->size) {
+    return cannot_join(*start, "MPI knows of " + std::to_string(size));
+  }
+  if (compare(**mpi, rank, size, task_of(options.command, options.input))) {
     team.mpi_ = *mpi;
     team.rank_ = rank;
     team.size_ = size;
-    if (compare(**mpi, rank, size, task_of(options.command, options.input))) return team;
+  } else {
+    (*mpi)->finalize();
   }
-  (*mpi)->finalize();
-  team.mpi_ = nullptr;
-  team.rank_ = 0;
-  team.size_ = 1;
   return team;
 }
 

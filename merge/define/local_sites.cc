@@ -5,6 +5,7 @@
 // and CALL_SITE_CALLER tells which leads to which.
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 #include "epilog/format/communication_libraries.h"
@@ -32,6 +33,11 @@ bool is_system_library(std::string_view path) {
                      [&](std::string_view name) { return path.starts_with(name); });
 }
 
+bool holds_any(std::string_view path, std::span<const std::string_view> parts) {
+  return std::ranges::any_of(
+      parts, [&](std::string_view part) { return path.find(part) != std::string_view::npos; });
+}
+
 // Sources of the system and of the compiler, the standard library's among them: what is inlined
 // from there, or made of its templates, is not the program's own.
 bool is_system_source(std::string_view path) {
@@ -40,9 +46,7 @@ bool is_system_source(std::string_view path) {
   constexpr std::string_view kParts[] = {"/include/c++/", "/lib/gcc/", "/lib/clang/"};
   return std::ranges::any_of(kFolders,
                              [&](std::string_view folder) { return path.starts_with(folder); }) ||
-         std::ranges::any_of(kParts, [&](std::string_view part) {
-           return path.find(part) != std::string_view::npos;
-         });
+         holds_any(path, kParts);
 }
 
 // The interpreter of Python. What runs within it is the program's Python code, whichever of the
@@ -57,9 +61,7 @@ bool is_python(std::string_view path) {
 // interest.
 bool is_python_library(std::string_view path) {
   constexpr std::string_view kParts[] = {"/lib/python3", "/site-packages/", "/dist-packages/"};
-  return path.starts_with('<') || std::ranges::any_of(kParts, [&](std::string_view part) {
-           return path.find(part) != std::string_view::npos;
-         });
+  return path.starts_with('<') || holds_any(path, kParts);
 }
 
 void forget_line(CodePlace& place) {

@@ -13,6 +13,10 @@ import unittest
 BIN = pathlib.Path(os.environ["KOJAK_BIN"])
 SOURCE = pathlib.Path(os.environ["KOJAK_SOURCE"])
 REFERENCE = SOURCE / "tests" / "reference"
+# name -> (launcher, program), for the MPIs that kojak was built for
+MPIS = {name: (launcher, program) for name, launcher, program in
+        (entry.split("=") for entry in os.environ["KOJAK_TEST_MPIS"].split(",") if entry)}
+ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 CHECK_CUBE = BIN.parent / "tests" / "check_cube"
 sys.path.insert(0, str(SOURCE / "tests"))
 from independent import compare  # noqa: E402

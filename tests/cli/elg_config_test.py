@@ -1,14 +1,11 @@
 """elg_config: flags that exist, for every MPI, and settings with their values."""
 import csv
 import io
-import os
 import pathlib
 import shlex
 import unittest
 
-from cli import SOURCE, CommandTest
-
-MPIS = [entry.split("=")[0] for entry in os.environ["KOJAK_TEST_MPIS"].split(",") if entry]
+from cli import MPIS, SOURCE, CommandTest
 
 
 class ElgConfig(CommandTest):

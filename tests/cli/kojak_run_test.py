@@ -10,12 +10,8 @@ import subprocess
 import time
 import unittest
 
-from cli import BIN, CommandTest
+from cli import BIN, MPIS, ROOT, CommandTest
 
-# name -> (launcher, program), for the MPIs that kojak was built for
-MPIS = {name: (launcher, program) for name, launcher, program in
-        (entry.split("=") for entry in os.environ["KOJAK_TEST_MPIS"].split(",") if entry)}
-ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OVERSUBSCRIBE = {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
