@@ -121,7 +121,8 @@ struct Event {
   // WINEXIT synex, WIN_LOCK type, FLUSH local, RMA_MARK reason, open flags, SHMEM_PLACE flags,
   // SHMEM_WAIT comparison, MPI_ERROR error class
   std::uint8_t code = 0;
-  std::uint8_t completes = 0;  // REQUEST_COMPLETE: 1 collective, 2 I/O, 3 generalized; SHMEM_QUIET kind
+  std::uint8_t completes =
+      0;  // REQUEST_COMPLETE: 1 collective, 2 I/O, 3 generalized; SHMEM_QUIET kind
 
   // ENTER: region entered. With enterptr (see earl/index/region_stacks.h): also the region left,
   // or that the event lies in.

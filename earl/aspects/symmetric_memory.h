@@ -15,7 +15,6 @@
 
 #include "earl/call.h"
 #include "epilog/format/field_values.h"
-#include "epilog/format/field_values.h"
 #include "epilog/format/shmem_functions.h"
 
 namespace kojak::earl {

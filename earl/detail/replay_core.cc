@@ -16,8 +16,8 @@ RegionInfo make_info(const RegionDef& def) {
   info.post = def.function != nullptr && def.function->role == MpiRole::kWinPost;
   info.awaits = asks_for_variable(def.shmem_role());
   info.keeps_holes = def.function != nullptr || def.shmem != nullptr ||
-                     def.name.starts_with("shmem_") || def.type == kOmpBarrier || def.type == kOmpImplicitBarrier ||
-                     def.type == kOmpTaskwait;
+                     def.name.starts_with("shmem_") || def.type == kOmpBarrier ||
+                     def.type == kOmpImplicitBarrier || def.type == kOmpTaskwait;
   return info;
 }
 

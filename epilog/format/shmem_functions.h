@@ -1,6 +1,6 @@
 // What kojak knows of every SHMEM function: one row each, from the templates in
-// epilog/shmem/functions.table; and of every ARMCI function, which has a role of the same kind, from
-// epilog/armci/functions.table.
+// epilog/shmem/functions.table; and of every ARMCI function, which has a role of the same kind,
+// from epilog/armci/functions.table.
 //
 // The measurement library makes its wrappers and region definitions from the same table; the merge,
 // EARL and EXPERT ask here what role a region plays. A region is never judged by parts of its name.

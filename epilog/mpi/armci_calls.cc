@@ -105,10 +105,10 @@ Set* set_of(const elg_front_group* group) {
 void note(PlainCall& call, int process) {
   Recorder& r = the_recorder;
   call.frame.in_call = false;
-  std::byte* const end = put_noted(
-      r.note->records,
-      MpiOpenCall{r.lid, record_time(call.enter), absent<CommId>(), absent<WindowId>(),
-                  peer_of(process), absent<PeerId>(), absent<Tag>(), kUnknown64, Count{0}});
+  std::byte* const end =
+      put_noted(r.note->records, MpiOpenCall{r.lid, record_time(call.enter), absent<CommId>(),
+                                             absent<WindowId>(), peer_of(process), absent<PeerId>(),
+                                             absent<Tag>(), kUnknown64, Count{0}});
   keep_note(*r.note, static_cast<std::size_t>(end - r.note->records));
   call.frame.in_call = true;
 }
@@ -206,8 +206,8 @@ void put_flag(elg_front_call* room, const void* /*at*/, unsigned long long bytes
     const LocationId lid = call.r.lid;
     constexpr Bytes kFlag{4};
     call.event(ShmemPlace{lid, call.enter, data.peer, data.id, kUnknown64, data.context, Flags{0}});
-    call.event(Put1ts{lid, call.enter, data.peer, data.id,
-                      bytes_field(call, raw(kAttrBytesSent), bytes)});
+    call.event(
+        Put1ts{lid, call.enter, data.peer, data.id, bytes_field(call, raw(kAttrBytesSent), bytes)});
     call.event(ShmemPlace{lid, call.enter, data.peer, flag, kUnknown64, data.context,
                           Flags{kPlaceSignal}});
     call.event(Put1ts{lid, call.enter, data.peer, flag, kFlag});
@@ -275,14 +275,13 @@ void met(elg_front_call* room, const elg_front_group* group, int completes) {
     }
   }
   record(room, [&](Recording& call) {
-    if (completes != 0 && set != nullptr)
-      write_quiet_of(call, absent<Count>(), kQuietPuts, *set);
+    if (completes != 0 && set != nullptr) write_quiet_of(call, absent<Count>(), kQuietPuts, *set);
     {
       const BookkeepingLock lock;
       if (set == nullptr || !call.use(*set)) return call.leave();
     }
-    call.leave(CollExit{call.r.lid, call.exit, {}, absent<PeerId>(), CommId{set->id}, Bytes{0},
-                        Bytes{0}});
+    call.leave(
+        CollExit{call.r.lid, call.exit, {}, absent<PeerId>(), CommId{set->id}, Bytes{0}, Bytes{0}});
   });
 }
 

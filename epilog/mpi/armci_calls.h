@@ -1,4 +1,5 @@
-// What the part for MPI needs to know of calls of ARMCI, whose functions armci_calls.cc has for the front.
+// What the part for MPI needs to know of calls of ARMCI, whose functions armci_calls.cc has for the
+// front.
 #pragma once
 
 #include "epilog/runtime/recorder.h"

@@ -61,7 +61,7 @@ struct Session {
   char library[241] = {};                          // what the MPI library calls itself
   const ShmemFunction* shmem_functions = nullptr;  // their rows, where they are recorded
   const ShmemFunction* armci_functions = nullptr;
-  bool shut = false;                               // begin_shutdown() was called
+  bool shut = false;  // begin_shutdown() was called
   // Write where this process stands in its epochs and messages: all of it, or what has changed.
   void (*write_mpi_state)(Recorder& r, bool all) = nullptr;
   void (*write_shmem_state)(Recorder& r, bool all) = nullptr;

@@ -17,9 +17,9 @@ constexpr int kSteps = 200;  // gains are compared in steps of half a per cent o
 
 bool is_for_lock(MetricIndex metric) {
   static const std::array<MetricIndex, 6> kLocks{
-      metric_index<RmaLockContention>(), metric_index<SyncLockContention>(),
-      metric_index<ShmemLockContention>(), metric_index<InArmci<ShmemLockContention>>(), metric_index<OmpLockApiWait>(),
-      metric_index<OmpCriticalWait>()};
+      metric_index<RmaLockContention>(),   metric_index<SyncLockContention>(),
+      metric_index<ShmemLockContention>(), metric_index<InArmci<ShmemLockContention>>(),
+      metric_index<OmpLockApiWait>(),      metric_index<OmpCriticalWait>()};
   return std::find(kLocks.begin(), kLocks.end(), metric) != kLocks.end();
 }
 

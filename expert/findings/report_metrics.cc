@@ -95,8 +95,8 @@ void add_wait_remarks(const RmaWaits& waits, const Definitions& definitions,
                       std::vector<ReportMetric>& metrics) {
   for (ReportMetric& m : metrics) {
     std::string text;
-    const bool there = m.metric.needs == Needs::kShmem ||
-                       m.metric.needs == Needs::kArmci || !definitions.windows.empty();
+    const bool there = m.metric.needs == Needs::kShmem || m.metric.needs == Needs::kArmci ||
+                       !definitions.windows.empty();
     if (there && m.metric.sureness == Metric::Sureness::kProgress) {
       text = progress_remark(waits.sureness());
     }

@@ -128,10 +128,8 @@ std::vector<TimeShare> shares_of(const Report& report, const std::vector<bool>& 
     if (waiting[m]) waits += totals[m];
   }
   // (What ARMCI does is MPI's in nearly all of its networks.)
-  const double mpi = total(expert::Mpi::kMetric) +
-                     total(expert::InArmci<expert::Shmem>::kMetric),
-               shmem = total(expert::Shmem::kMetric),
-               lost = total(expert::Overhead::kMetric);
+  const double mpi = total(expert::Mpi::kMetric) + total(expert::InArmci<expert::Shmem>::kMetric),
+               shmem = total(expert::Shmem::kMetric), lost = total(expert::Overhead::kMetric);
   std::vector<TimeShare> shares{
       {"computation", totals[time] - mpi - shmem - lost},
       {shmem > 0 ? mpi > 0 ? "mpi_shmem" : "shmem" : "mpi", mpi + shmem - waits - left_out},

@@ -18,9 +18,10 @@ Shares::Shares(const Report& report)
     other_tree[m] = parent == kNone ? m != all : other_tree[parent];
   }
   if (!(time.left_out > 0)) return;
-  for (const auto& [name, seconds] : {std::pair(InitExit::kMetric.name, time.mpi),
-                                      std::pair(ShmemInitExit::kMetric.name, time.shmem),
-                                      std::pair(InArmci<ShmemInitExit>::kMetric.name, time.armci)}) {
+  for (const auto& [name, seconds] :
+       {std::pair(InitExit::kMetric.name, time.mpi),
+        std::pair(ShmemInitExit::kMetric.name, time.shmem),
+        std::pair(InArmci<ShmemInitExit>::kMetric.name, time.armci)}) {
     for (std::size_t m = report.find_metric(name); m != kNone; m = report.metrics()[m].parent)
       start[m] += seconds;
   }

@@ -47,10 +47,10 @@ class Case:
         output([*compiler, "-o", program, HERE / f"{source}.c", *self.front, archive])
         return program
 
-    def recorded(self, program, processes):
+    def recorded(self, program, processes, *options):
         folder = self.work / f"{program.name}.run"
         shutil.rmtree(folder, ignore_errors=True)
-        ran = output([self.args.bin / "kojak", "run", "--keep", "-o", folder, "--", self.args.mpirun, "--oversubscribe",
+        ran = output([self.args.bin / "kojak", "run", "--keep", *options, "-o", folder, "--", self.args.mpirun, "--oversubscribe",
                       "-n", processes, program], env={k: v for k, v in os.environ.items() if k != "ELG_DIR"} | {"ELG_MPI": "all"})
         return folder, ran
 
@@ -92,6 +92,24 @@ class Case:
         for kind, count in (("SHMEM_QUIET", 10), ("COLLEXIT", 20), ("ALOCK", 2), ("PUT_1TS", 30), ("GET_1TS", 15)):
             if len(re.findall(rf"^{kind} ", text, re.M)) < count:
                 raise SystemExit(f"less than {count} of {kind}")
+
+
+    def without_front(self):
+        """A shared ARMCI has the front preloaded; a static one without it is told of."""
+        compiler = [self.args.mpicc, "-std=gnu11", "-g", "-O1", *self.flags]
+        shared, program = self.work / "libarmci.so", self.work / "with_shared"
+        output([*compiler, "-shared", "-fPIC", "-o", shared, HERE / "fake_armci.c"])
+        output([*compiler, "-o", program, HERE / "every_call.c", shared])
+        folder, ran = self.recorded(program, 2, "--verbose")
+        text = output([self.args.bin / "elg_print", folder / "a.elg"]).stdout
+        if ", ARMCI (libelg_armci " not in ran.stderr or "SHMEM_PLACE" not in text or "--armci" in ran.stderr:
+            raise SystemExit(f"a shared ARMCI: {ran.stderr}")
+        program = self.work / "unnamed"
+        output([*compiler, "-o", program, HERE / "every_call.c", HERE / "fake_armci.c"])
+        folder, ran = self.recorded(program, 2)
+        text = output([self.args.bin / "elg_print", folder / "a.elg"]).stdout
+        if ran.stderr.count("$(elg_config --armci)") != 1 or "SHMEM_PLACE" in text:
+            raise SystemExit(f"a static ARMCI without the front: {ran.stderr}")
 
 
 def main():

@@ -88,6 +88,29 @@ time
      shmem_memory_wait
     shmem_team_management
      shmem_team_wait
+  armci
+   armci_communication
+    armci_collective
+     armci_latebroadcast
+     armci_wait_nxn
+    armci_rma_communication
+     armci_rma_wait_for_progress
+   armci_synchronization
+    armci_sync_collective
+     armci_barrier_wait
+    armci_point2point_synchronization
+     armci_quiet_wait_for_progress
+     armci_lock_completion
+      armci_lock_contention
+      armci_lock_wait_for_progress
+     armci_wait_until
+      armci_late_notification
+    armci_init_exit
+     armci_finalize_wait
+    armci_memory_management
+     armci_memory_wait
+    armci_team_management
+     armci_team_wait
   omp
    omp_fork
    omp_flush
@@ -161,7 +184,9 @@ TEST(Catalogue, RemarksOnSurenessStandAtPatternsOfOneSidedCommunication) {
             "mpi_rma_gat_wait_for_progress\nmpi_rma_sync_lock_contention\n"
             "mpi_rma_sync_wait_for_progress\nshmem_rma_wait_for_progress\n"
             "shmem_quiet_wait_for_progress\nshmem_lock_contention\n"
-            "shmem_lock_wait_for_progress\n");
+            "shmem_lock_wait_for_progress\n"
+            "armci_rma_wait_for_progress\narmci_quiet_wait_for_progress\n"
+            "armci_lock_contention\narmci_lock_wait_for_progress\n");
 }
 
 // The leaf class of a function, through its class in the table.

@@ -13,11 +13,11 @@ struct ElfNeeds {
   std::vector<std::string> libraries;
   std::string run_path;  // RUNPATH, or RPATH where there is none
   // What else tells why a program left no trace.
-  bool elf = false;      // a program or library of this machine's kind
-  bool dynamic = false;  // has a dynamic section: a linker that obeys LD_PRELOAD may load it
-  bool mpi = false;      // its text names a function of MPI (MPI_Init, mpi_init_ ...)
-  bool shmem = false;    // its text names shmem_init or start_pes
-  bool armci = false;    // its text names PARMCI_Init: ARMCI is in it, if it was not stripped
+  bool elf = false;          // a program or library of this machine's kind
+  bool dynamic = false;      // has a dynamic section: a linker that obeys LD_PRELOAD may load it
+  bool mpi = false;          // its text names a function of MPI (MPI_Init, mpi_init_ ...)
+  bool shmem = false;        // its text names shmem_init or start_pes
+  bool armci = false;        // its text names PARMCI_Init: ARMCI is in it, if it was not stripped
   bool armci_front = false;  // and our front before it
 };
 

@@ -45,9 +45,9 @@ std::string user_libs() {
   const std::string directory = folder_of(run::find_library(run::known_mpis().front()));
   return "-L" + directory + " -Wl,-rpath," + directory + " -lelg_user";
 }
-// The front of ARMCI, right before -larmci: as an archive, though a shared one of the same name lies
-// beside it. Nothing refers to it where GA comes first, and the linker must be told which functions
-// it is to wrap, those without a second name.
+// The front of ARMCI, right before -larmci: as an archive, though a shared one of the same name
+// lies beside it. Nothing refers to it where GA comes first, and the linker must be told which
+// functions it is to wrap, those without a second name.
 std::string armci_libs() {
   std::string wrapped;
   for (const char* const name : {
@@ -55,8 +55,8 @@ std::string armci_libs() {
        }) {
     wrapped += std::string(",--wrap=") + name;
   }
-  return "-Wl,-u,ARMCI_Init,-u,__wrap_ARMCI_Malloc_group -L" + folder_of(run::find_armci_library()) +
-         " -l:libelg_armci.a -Wl" + wrapped;
+  return "-Wl,-u,ARMCI_Init,-u,__wrap_ARMCI_Malloc_group -L" +
+         folder_of(run::find_armci_library()) + " -l:libelg_armci.a -Wl" + wrapped;
 }
 std::string cflags() {
   return "-I" + quoted(run::include_directory());

@@ -189,7 +189,7 @@ MpiUse::Armci armci_of(const std::string& path) {
   if (needs.armci) return MpiUse::Armci::kLinked;
   bool shared = false;
   for_each_needed_library(path, [&](const std::string& library) {
-    shared = starts_with_any(library, {"libarmci"});
+    shared = starts_with_any(fs::path(library).filename().string(), {"libarmci"});
     return shared;
   });
   return shared ? MpiUse::Armci::kShared : MpiUse::Armci::kNone;

@@ -1,5 +1,5 @@
-// What RmaWaits follows of SHMEM and ARMCI: locks like those of windows, each with its conflicting holders;
-// gets, atomic operations and quiet, which may need a target that computes.
+// What RmaWaits follows of SHMEM and ARMCI: locks like those of windows, each with its conflicting
+// holders; gets, atomic operations and quiet, which may need a target that computes.
 #include <algorithm>
 #include <utility>
 
@@ -88,9 +88,10 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
       return std::any_of(origin.open_quiets.begin(), origin.open_quiets.end(),
                          [&](std::uint64_t quiet) { return from < quiet && quiet < to; });
     };
-    if (later == issued.end() || later->get != transfer.get || told_apart(call.enter_pos, later->enter_pos)) {
-      const auto added = issued.insert(
-          later, {call.enter_pos, call.enter, transfer.get, !non_blocking});
+    if (later == issued.end() || later->get != transfer.get ||
+        told_apart(call.enter_pos, later->enter_pos)) {
+      const auto added =
+          issued.insert(later, {call.enter_pos, call.enter, transfer.get, !non_blocking});
       if (added != issued.begin() && std::prev(added)->is_like(*added) &&
           !told_apart(std::prev(added)->enter_pos, added->enter_pos)) {
         issued.erase(std::prev(added));

@@ -216,7 +216,7 @@ void WaitClaims::find_absent(const WaitingCall::Outside& outside, Side side,
     parts_.push_back({absent.when,
                       absent.ended_by,
                       {.object = is_symmetric(absent.window) ? Operation::Object::kNothing
-                                                                   : Operation::Object::kWindow,
+                                                             : Operation::Object::kWindow,
                        .scattered = true,
                        .id = raw(absent.window),
                        .process = raw(absent.target),
