@@ -161,6 +161,7 @@ using Catalogue = PatternList<
             OmpOrdered,
             OmpTaskwait,
               OmpTaskwaitWait,
+      Service,
       Overhead,
       OmpBetweenRegions,
       OmpIdleThreads,
