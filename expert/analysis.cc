@@ -254,7 +254,7 @@ class Analysis : public earl::Sink {
     if (counters) of<std::optional<HardwareCounters>>().emplace(setting_);
     if (!options_.root_causes) return to_;
     const CauseFinder::Options limits{.most = options_.most_of_root_causes};
-    of<std::optional<CauseFinder>>().emplace(locations, classes_, limits, logs_);
+    of<std::optional<CauseFinder>>().emplace(setting_, classes_, limits, logs_);
     if (const Processors& p = of<Processors>(); p.any_looked_at()) {
       of<std::optional<StretchTimes>>().emplace(classes_, p.looked_at());
     }

@@ -3,12 +3,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 #include "epilog/format/io/block_pipe.h"
 #include "epilog/format/io/file_identity.h"
 #include "epilog/format/io/local_buffer.h"
 #include "epilog/format/merge_properties.h"
+#include "epilog/format/service.h"
 #include "merge/clock/times.h"
 #include "merge/input/find_traces.h"
 #include "merge/write/background_writer.h"
@@ -98,6 +100,18 @@ void tell_properties(const MergeOptions& options, MergedDefinitions& definitions
   }
   if (!folders.empty()) {
     definitions.properties.set(run_property::kCompiledIn, absent<ProcessId>(), folders);
+  }
+}
+
+// Who serves the others, in the times of the merged trace.
+void tell_services(const std::vector<LocalTrace>& traces, const std::vector<TraceFacts>& facts,
+                   const std::vector<LinearClock>& clocks, MergedDefinitions& definitions) {
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    if (!facts[i].serves_since) continue;
+    char time[32];
+    const auto end = std::to_chars(time, time + sizeof time, clocks[i](*facts[i].serves_since));
+    definitions.properties.set(run_property::kServiceSince, ProcessId{traces[i].rank},
+                               std::string_view(time, end.ptr));
   }
 }
 
@@ -236,7 +250,10 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   count_missing(traces, survey, run, summary);
 
   const bool classic = options.format == Format::kClassic;
-  if (!classic) tell_properties(options, survey.definitions);
+  if (!classic) {
+    tell_properties(options, survey.definitions);
+    tell_services(traces, survey.traces, times->clocks, survey.definitions);
+  }
 
   // Asked by the engine now and then, whether to go on.
   std::function<Status()> good = [] { return Status(); };

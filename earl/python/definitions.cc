@@ -1,5 +1,6 @@
 // Definitions as Python objects: small values, made when asked for.
 #include "earl/python/module.h"
+#include "epilog/format/service.h"
 
 namespace kojak::earl::python {
 namespace {
@@ -22,6 +23,7 @@ struct Process {
 struct Location {
   std::uint32_t id, process, thread;
   std::string name, node, machine;
+  std::optional<double> service;
 };
 struct Region {
   std::uint32_t id;
@@ -116,6 +118,11 @@ std::map<std::uint32_t, Process> processes(const Archive& a) {
   return result;
 }
 
+std::optional<double> service_of(const Definitions& definitions, const LocationDef& location) {
+  const auto since = service_since(definitions, location);
+  return since ? std::optional(since->value) : std::nullopt;
+}
+
 std::vector<Location> locations(const Archive& a) {
   std::vector<Location> result;
   for (std::uint32_t i = 0; i < a.trace().location_count(); ++i) {
@@ -125,7 +132,8 @@ std::vector<Location> locations(const Archive& a) {
     const auto name = a.definitions().thread_names.find({l.process, l.thread});
     result.push_back({raw(a.trace().location(i)), raw(l.process), raw(l.thread),
                       name != a.definitions().thread_names.end() ? name->second : "",
-                      node != nullptr ? node->name : "", machine != nullptr ? machine->name : ""});
+                      node != nullptr ? node->name : "", machine != nullptr ? machine->name : "",
+                      service_of(a.definitions(), l)});
   }
   return result;
 }
@@ -247,6 +255,8 @@ void add_definitions(py::module_& m) {
       .def_readonly("name", &Location::name, "Of the thread.")
       .def_readonly("node", &Location::node, "Name of its node.")
       .def_readonly("machine", &Location::machine, "Name of its machine.")
+      .def_readonly("service", &Location::service,
+                    "From when on it serves the others, None if it does not.")
       .def("__repr__", [](const Location& l) {
         return shown(
             "Location", l.id,

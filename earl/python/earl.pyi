@@ -42,6 +42,7 @@ class Location:
     name: str
     node: str
     machine: str
+    service: Optional[float]
 
 class Region:
     id: int

@@ -8,15 +8,24 @@
 
 namespace kojak::expert {
 
-CauseFinder::CauseFinder(std::size_t locations, const RegionClasses& classes,
+CauseFinder::CauseFinder(const Setting& setting, const RegionClasses& classes,
                          const Options& options, LogMemory& memory)
-    : log_(locations, memory), classes_(classes), options_(options) {}
+    : log_(setting.locations(), memory),
+      classes_(classes),
+      services_(setting.services),
+      options_(options) {}
 
 void CauseFinder::on_meeting(std::uint64_t operation, std::span<const Arrival> arrivals) {
   if (!has_room(log_.groups)) return;
   operation_ = operation;
   const auto before = [](const Arrival& a, const Arrival& b) { return a.location < b.location; };
-  if (!std::is_sorted(arrivals.begin(), arrivals.end(), before)) {
+  if (services_.any()) [[unlikely]] {
+    current_.assign(arrivals.begin(), arrivals.end());
+    std::erase_if(current_, [&](const Arrival& a) { return serves(a.location, a.enter); });
+    std::sort(current_.begin(), current_.end(), before);
+    if (current_.empty()) return;
+    arrivals = current_;
+  } else if (!std::is_sorted(arrivals.begin(), arrivals.end(), before)) {
     current_.assign(arrivals.begin(), arrivals.end());
     std::sort(current_.begin(), current_.end(), before);
     arrivals = current_;
@@ -73,6 +82,11 @@ void CauseFinder::on_team(LocationIndex master, Seconds made,
 void CauseFinder::on_wait(const Wait& wait) {
   if (wait.cause == Wait::Cause::kNobody || kPartOfPattern[wait.metric]) return;
   if (wait.cause == Wait::Cause::kSeen) return add_wait(wait, true);
+  if (serves(wait.ended_by.location, wait.ended_by.time)) {
+    Wait unexplained = wait;
+    unexplained.ended_by = {};
+    return add_wait(unexplained, false);
+  }
   if (wait.ended_by.never) return add_unended(wait);
   add_compared(wait);
 }

@@ -30,6 +30,7 @@
 #include "expert/causes/root_causes.h"
 #include "expert/patterns/openmp/teams.h"
 #include "expert/sums/instances.h"
+#include "expert/sums/setting.h"
 #include "expert/waits/wait.h"
 
 namespace kojak::expert {
@@ -40,12 +41,12 @@ class CauseFinder {
     double min_wait = 1e-6;                // shorter waits count as unexplained
     std::size_t most = kMostOfRootCauses;  // fewer for tests: no trace of theirs has so many
   };
-  CauseFinder(std::size_t locations, const RegionClasses& classes, const Options& options,
+  CauseFinder(const Setting& setting, const RegionClasses& classes, const Options& options,
               LogMemory& memory);
 
   // All events of the trace, in its order.
   void on_enter(const earl::OpenCall& call) {
-    if (log_.full) [[unlikely]]
+    if (log_.full || serves(call.index, call.enter)) [[unlikely]]
       return;
     grow(2 * sizeof(Piece));
     log_.timelines[call.index].enter(ticks(call.enter), raw(call.cnode), kind_of(call, classes_),
@@ -56,7 +57,7 @@ class CauseFinder {
   // What is done in `path` is compared with what others do in `as`. Before either is entered.
   void compare_as(CallPathIndex path, CallPathIndex as) { log_.stretches.compare_as(path, as); }
   void on_call(const earl::Call& call) {
-    if (log_.full) [[unlikely]]
+    if (log_.full || serves(call.index, call.exit)) [[unlikely]]
       return;
     log_.timelines[call.index].leave(ticks(call.exit));
   }
@@ -106,6 +107,8 @@ class CauseFinder {
     log_.full = log_.full || log.size() >= options_.most;
     return !log_.full;
   }
+  // What a process does that serves the others is compared with nothing.
+  bool serves(LocationIndex location, Seconds time) const { return services_.at(location, time); }
   void add_wait(const Wait& wait, bool direct);
   void add_unended(Wait wait);
   // Of which the awaited one may have become idle before the end.
@@ -118,6 +121,7 @@ class CauseFinder {
 
   CauseLog log_;
   const RegionClasses& classes_;
+  const Services& services_;
   Options options_;
   Seconds common_;
   bool started_ = false;

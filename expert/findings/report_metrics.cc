@@ -4,6 +4,7 @@
 #include <string>
 
 #include "epilog/format/field_values.h"
+#include "epilog/format/service.h"
 #include "epilog/format/text/counts.h"
 #include "expert/findings/trace_findings.h"
 #include "expert/metrics/switched_off.h"
@@ -59,10 +60,11 @@ bool has_model(const Definitions& definitions, PgasModel model) {
 std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
   const bool shmem = has_model(definitions, PgasModel::kShmem);
   const bool armci = has_model(definitions, PgasModel::kArmci);
-  const bool omp = OmpTeams::concerns(definitions);
+  const bool omp = OmpTeams::concerns(definitions), serves = any_service(definitions);
   const SwitchedOff off(definitions);
   std::vector<ReportMetric> metrics = metrics_where([&](Needs needs) {
     if (needs == Needs::kAllProgress) return !off.hides_progress();
+    if (needs == Needs::kService) return serves;
     return needs == Needs::kShmem ? shmem : needs == Needs::kArmci ? armci : omp;
   });
   for (ReportMetric& m : metrics) m.remark = functions_off_remark(off, m.metric);

@@ -14,6 +14,7 @@
 #include "expert/findings/wait_words.h"
 #include "expert/findings/waits.h"
 #include "expert/patterns/catalogue.h"
+#include "expert/profile/services.h"
 #include "expert/profile/shares.h"
 #include "expert/sums/samples.h"
 
@@ -32,6 +33,7 @@ class Maker {
     v_.share = bar_.base > 0 ? bar_.seconds(Bar::kWaiting) / bar_.whole() : 0;
     add_missing();
     add_ended();
+    add_services();
     add_processors();
     if (report_.call_paths().empty() || !(bar_.base > 0)) {
       add(Is::kShare).words(kNoEvents);
@@ -98,6 +100,31 @@ class Maker {
     if (const std::string words = verdict_words(report_); !words.empty()) {
       add(Is::kEnded).names(words);
     }
+  }
+
+  void add_services() {
+    const std::vector<ServingThread> serving = serving_threads(report_);
+    if (serving.empty()) return;
+    const ServingThread& first = serving.front();
+    double seconds = 0;
+    for (const ServingThread& s : serving) seconds += s.seconds;
+    Statement& said = add(Is::kServes);
+    said.names(report_.thread_name(first.thread)).words(" serves the others (it is in ");
+    if (first.library_call != kNone) {
+      said.names(report_.region_name(report_.call_paths()[first.library_call].region));
+      const std::string place = report_.call_site(first.library_call);
+      if (!place.empty()) said.names(", " + place);
+    } else {
+      said.words("a library");
+    }
+    said.words(", from " + short_time(first.since) + " to the end)");
+    if (const std::size_t more = serving.size() - 1; more != 0) {
+      said.words(", and so " + std::string(more == 1 ? "does " : "do ") + std::to_string(more) +
+                 " more; their ");
+    } else {
+      said.words("; its ");
+    }
+    said.words(short_time(seconds) + " are not counted.");
   }
 
   void add_processors() {

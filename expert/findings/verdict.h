@@ -18,6 +18,7 @@ struct Sentence {
   enum class Is : std::uint8_t {
     kMissing,        // records were lost or are damaged
     kEnded,          // the run was ended
+    kServes,         // who serves the others, so that its time is not counted
     kProcessors,     // processors were missing
     kShare,          // how much of the time is waiting
     kWho,            // who makes the others wait, where, and the gain

@@ -77,6 +77,7 @@ enum class TimeClass : std::uint8_t {
   kOmpOrdered,
   kOmpTaskwait,
   kUser,      // everything else
+  kService,   // of a process that serves the others, whatever it does
   kOverhead,  // TRACING and PAUSING
 };
 inline constexpr std::size_t kTimeClasses = static_cast<std::size_t>(TimeClass::kOverhead) + 1;
@@ -102,7 +103,7 @@ constexpr TimeClass as_armci(TimeClass c) {
 }
 
 // What a trace must have for a branch of the tree to be in its report.
-enum class Needs : std::uint8_t { kNothing, kShmem, kOpenMp, kAllProgress, kArmci };
+enum class Needs : std::uint8_t { kNothing, kShmem, kOpenMp, kAllProgress, kArmci, kService };
 
 struct Metric {
   std::string_view name;         // unique: "mpi_latesender"
@@ -138,8 +139,8 @@ struct Metric {
   // explains is work of the library, or a wait that nobody knows.
   constexpr bool is_call_time() const {
     return own && *own != TimeClass::kUser && *own != TimeClass::kOverhead &&
-           *own != TimeClass::kInitExit && *own != TimeClass::kShmemInitExit &&
-           *own != TimeClass::kArmciInitExit;
+           *own != TimeClass::kService && *own != TimeClass::kInitExit &&
+           *own != TimeClass::kShmemInitExit && *own != TimeClass::kArmciInitExit;
   }
 };
 

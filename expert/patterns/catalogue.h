@@ -185,6 +185,7 @@ using Catalogue = PatternList<
             OmpOrdered,
             OmpTaskwait,
               OmpTaskwaitWait,
+      Service,
       Overhead,
       OmpBetweenRegions,
       OmpIdleThreads,

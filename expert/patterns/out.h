@@ -13,6 +13,7 @@
 #include "expert/metrics/time_class.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/patterns/notes.h"
+#include "expert/waits/services.h"
 #include "expert/waits/stream.h"
 
 namespace kojak::expert {
@@ -22,7 +23,7 @@ class Out final : public WaitStream {
  public:
   // `memory`: see WaitStream.
   Out(const earl::Trace& trace, const RegionClasses& classes, Listeners& to, LogMemory* memory)
-      : trace_(trace), classes_(classes), to_(to), memory_(memory) {}
+      : trace_(trace), services_(trace), classes_(classes), to_(to), memory_(memory) {}
 
   // ---- for the patterns
   // The call `at` waited that long, until the call `by` of another process let it go; from `begin`
@@ -90,12 +91,20 @@ class Out final : public WaitStream {
   const std::array<std::uint64_t, kNotes>& notes() const { return notes_; }
 
   // ---- for who finds waits without being a pattern
-  void wait(const Wait& found) override { KOJAK_TELL(to_, on_wait, found); }
+  // Who serves the others does not wait.
+  void wait(const Wait& found) override {
+    if (!services_.at(found.location, found.enter)) [[likely]]
+      KOJAK_TELL(to_, on_wait, found);
+  }
   void sum(MetricIndex metric, CallPathIndex path, LocationIndex location, TimeSum time) override {
     KOJAK_TELL(to_, on_sum, metric, path, location, time);
   }
   LogMemory* memory() override { return memory_; }
-  void arrival(const Call& at, const EndedBy& by) { KOJAK_TELL(to_, on_arrival, at, by); }
+  void arrival(const Call& at, const EndedBy& by) {
+    if (services_.at(at.index, at.enter) || services_.at(by.location, by.time)) [[unlikely]]
+      return;
+    KOJAK_TELL(to_, on_arrival, at, by);
+  }
   Listeners& listeners() { return to_; }
   // Whether somebody asks on whom calls depend, waiting or not.
   bool asks_for_arrivals() {
@@ -126,6 +135,7 @@ class Out final : public WaitStream {
   }
 
   const earl::Trace& trace_;
+  const Services services_;
   const RegionClasses& classes_;
   Listeners& to_;
   LogMemory* const memory_;

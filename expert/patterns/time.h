@@ -32,6 +32,24 @@ struct Execution {
           "children."};
 };
 
+struct Service {
+  static constexpr Metric kMetric{
+      .name = "service",
+      .title = "Service",
+      .parent = "time",
+      .kind = Metric::Kind::kSummand,
+      .own = TimeClass::kService,
+      .summary = "Time of processes that serve the others.",
+      .meaning =
+          "Some communication libraries keep a process for themselves: it never comes back from "
+          "the "
+          "call that starts the library, and answers the requests of the others there until the "
+          "end. "
+          "That it waits for requests is its task: no waiting is counted in it, and shares and "
+          "efficiencies leave its time out.",
+      .needs = Needs::kService};
+};
+
 struct Overhead {
   static constexpr Metric kMetric{
       .name = "overhead",

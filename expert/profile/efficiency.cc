@@ -35,7 +35,18 @@ std::optional<Efficiency> efficiency_of(const Report& report) {
   const std::size_t time = report.find_metric(Time::kMetric.name),
                     execution = report.find_metric(Execution::kMetric.name);
   if (time == kNone || execution == kNone || report.threads() == 0) return std::nullopt;
-  const std::vector<double> computing = computing_of(report);
+  std::vector<double> computing = computing_of(report);
+  // Who serves the others is none of those among whom the work is divided.
+  const std::size_t service = report.find_metric(Service::kMetric.name);
+  std::size_t workers = computing.size();
+  if (service != kNone) {
+    const std::vector<double> served = report.by_thread(service);
+    for (std::size_t t = 0; t < served.size(); ++t) {
+      if (!(served[t] > 0)) continue;
+      computing[t] = 0;
+      --workers;
+    }
+  }
   std::vector<double> waiting(report.threads());
   for (std::size_t m = 0; m < report.metrics().size(); ++m) {
     const MetricNode& node = report.metrics()[m];
@@ -55,7 +66,7 @@ std::optional<Efficiency> efficiency_of(const Report& report) {
   if (!(e.run_time > 0) || !(*longest > 0)) return std::nullopt;
   const double waited = waiting[static_cast<std::size_t>(longest - computing.begin())];
   e.load_balance = std::accumulate(computing.begin(), computing.end(), 0.0) /
-                   static_cast<double>(computing.size()) / *longest;
+                   static_cast<double>(workers) / *longest;
   e.serialisation = *longest / (*longest + waited);
   e.transfer = std::min(1.0, (*longest + waited) / e.run_time);
   return e;

@@ -27,12 +27,13 @@ namespace kojak::expert {
 
 class PollingTime {
  public:
-  explicit PollingTime(const Setting& setting) : locations_(setting.locations()) {}
+  explicit PollingTime(const Setting& setting)
+      : services_(setting.services), locations_(setting.locations()) {}
 
   void on_polled(const earl::OpenCall& call, const earl::PolledSeries& series);
   // Every region instance, at its exit.
   KOJAK_INLINED void on_call(const earl::Call& call) {
-    if (call.joined) [[unlikely]]
+    if (call.joined && !services_.at(call.index, call.enter)) [[unlikely]]
       add(call);
   }
   void on_wait(const Wait& wait) {
@@ -96,6 +97,7 @@ class PollingTime {
   void settle_first(LocationIndex location);
   void settle_all(LocationIndex location);
 
+  const Services& services_;
   std::vector<Location> locations_;
   std::vector<Wait> ready_;
   std::map<Place, TimeSum> told_, later_;

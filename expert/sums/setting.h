@@ -4,12 +4,14 @@
 
 #include "earl/trace.h"
 #include "expert/sums/severity.h"
+#include "expert/waits/services.h"
 
 namespace kojak::expert {
 
 struct Setting {
   const earl::Trace& trace;
   SeverityStore& severities;
+  Services services = Services(trace);
 
   const Definitions& definitions() const { return trace.definitions(); }
   std::size_t locations() const { return trace.location_count(); }

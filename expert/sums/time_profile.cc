@@ -1,5 +1,7 @@
 #include "expert/sums/time_profile.h"
 
+#include <algorithm>
+
 #include "expert/metrics/time_class.h"
 #include "expert/patterns/catalogue.h"
 
@@ -21,6 +23,23 @@ void TimeProfile::learn(const earl::OpenCall& call) {
   }
   const RegionDef* region = definitions_->regions.find(call.region);
   path.time_class = region != nullptr ? region_class(*region) : TimeClass::kUser;
+}
+
+double TimeProfile::take_service(const earl::Call& call, CallPathIndex path, double time) {
+  const Seconds since = services_.since(call.index);
+  if (!(since < call.exit)) return 0;
+  if (call.index >= served_.size()) served_.resize(call.index + 1);
+  double& served = served_[call.index];
+  double own = time;
+  if (call.enter < since) {  // what is left by all that lay within it
+    const double all = (call.exit - since).value;
+    own = std::clamp(all - served, 0.0, time);
+    served = all;
+  } else {
+    served += own;
+  }
+  severities_.add(metric_of_class(TimeClass::kService), path, call.index, own);
+  return own;
 }
 
 void TimeProfile::finish(const earl::CallTree& tree) {

@@ -18,6 +18,7 @@ class TimeProfile {
  public:
   explicit TimeProfile(const Setting& setting)
       : definitions_(&setting.definitions()),
+        services_(setting.services),
         severities_(setting.severities),
         cells_(setting.locations()) {}
 
@@ -28,7 +29,9 @@ class TimeProfile {
     const Path& path = paths_[call_path];
     Cell& cell = path.row[call.index];
     ++cell.visits;
-    const double time = call.exclusive.value > 0 ? call.exclusive.value : 0;  // rounding
+    double time = call.exclusive.value > 0 ? call.exclusive.value : 0;  // rounding
+    if (services_.any()) [[unlikely]]
+      time -= take_service(call, call_path, time);
     if (path.by_completion && class_of_completed(call.completed) != path.time_class) {
       severities_.add(metric_of_class(class_of_completed(call.completed)), call_path, call.index,
                       time);
@@ -57,9 +60,13 @@ class TimeProfile {
     bool by_completion = false;
   };
   void learn(const earl::OpenCall& call);
+  // Counts what of the call's own time was service, and says how much that was.
+  double take_service(const earl::Call& call, CallPathIndex path, double time);
   static MetricIndex metric_of_class(TimeClass c);
 
   const Definitions* definitions_;
+  const Services& services_;
+  std::vector<double> served_;  // by location: time of calls that have ended
   SeverityStore& severities_;
   RowTable<Cell> cells_;
   std::vector<Path> paths_;

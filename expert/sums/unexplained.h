@@ -30,11 +30,16 @@ namespace kojak::expert {
 class Unexplained {
  public:
   explicit Unexplained(const Setting& setting)
-      : steps_(steps()), rests_(setting.locations()), recent_(setting.locations()) {}
+      : services_(setting.services),
+        steps_(steps()),
+        rests_(setting.locations()),
+        recent_(setting.locations()) {}
 
   // Every region instance, at its exit.
   KOJAK_INLINED void on_call(const earl::Call& call) {
     if (call.function == nullptr || !concerns(*call.function) || call.joined) return;
+    if (services_.at(call.index, call.enter)) [[unlikely]]
+      return;
     if (call.function != last_function_) [[unlikely]] {
       last_function_ = call.function;
       last_histogram_ = &histograms_[call.function];
@@ -118,6 +123,7 @@ class Unexplained {
   void settle_all(LocationIndex location);
   TimeSum left_of(const MpiFunction& function, const Rests& rests) const;
 
+  const Services& services_;
   const Steps& steps_;
   std::map<const MpiFunction*, Histogram> histograms_;
   const MpiFunction* last_function_ = nullptr;

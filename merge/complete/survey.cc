@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "epilog/format/io/reader.h"
+#include "merge/complete/services.h"
 #include "merge/complete/trace_survey.h"
 #include "merge/input/local_input.h"
 
@@ -47,6 +48,7 @@ class Surveyor {
       if (last) epochs->end_of_survey();
       surveys_.pop_front();
     }
+    find_services(traces_, files_, survey_);
     for (const std::string& path : survey_.definitions.code_names.missing()) {
       summary_.add(Finding::kCodeMissing, 1, [&] { return path; });
     }
@@ -99,6 +101,7 @@ class Surveyor {
     } else {
       facts.translation = std::make_shared<const Translation>(std::move(translation));
     }
+    facts.finalized_in = finalized_in(survey_.definitions, *facts.translation, definitions.local());
     facts.clock.node = survey_.definitions.locations[survey_.definitions.location_of(index)].node;
     return {};
   }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "epilog/format/event_loop.h"
@@ -37,7 +38,10 @@ struct TraceFacts {
   bool came_to_end = false;        // its process called MPI_Finalize, or ended its trace in order
   std::map<std::uint32_t, PollSite> poll_sites;  // where it polls, as it numbers regions and sites
   std::map<std::uint32_t, std::uint64_t> window_units;  // of MPI_WIN_PART, by its own numbers
-  const char* aborted = nullptr;  // the function by which it ended all, MPI_Abort
+  // The call of a library that MPI_Finalize was called in (services.h); kAbsent: in none.
+  std::optional<std::uint32_t> finalized_in;
+  std::optional<double> serves_since;  // recorded time from which on it serves the others
+  const char* aborted = nullptr;       // the function by which it ended all, MPI_Abort
 };
 
 struct Survey {

@@ -1,6 +1,6 @@
 """Time by class of call, visits, bytes."""
 from independent.functions import LEAF, PARENT, PARTS, PATTERNS, SHMEM_ENDS, TESTS, WAITS, mpi_function, shmem_leaf
-from independent.intervals import length
+from independent.intervals import intersection, length
 from independent.polls import leaf_of_series
 from independent.trace import PAUSING, RECEIVED, SENT, TRACING
 
@@ -20,6 +20,8 @@ class Severities:
 
     def add(self, metric, call, value, late=0):
         """`late`: how much of the value depends on evidence that the whole trace gives."""
+        if metric in PATTERNS and "pairsync" not in metric and call.serves:
+            return  # it does not wait
         if value:
             if metric in PATTERNS and metric not in PARTS:
                 self.claimed[call] = self.claimed.get(call, 0) + value - late
@@ -36,6 +38,7 @@ def classify(trace, begun):
     """Gives every call its function of MPI, if it is one, and the metric that its time belongs to."""
     workers = {e.lid for e in trace.events if e.kind == "OMP_TEAM" and e.index != 0}
     for call in trace.calls:
+        call.serves = trace.serves_since(call.location) <= call.enter
         row = call.function = mpi_function(call.region.name)
         call.progress = False
         if call.region.name in (PAUSING, TRACING):
@@ -81,10 +84,12 @@ def times(trace, severities):
         value = length(call.exclusive())
         for path in (*call.passed, call.path):
             severities.add_at("visits", path, call.location, 1)
-        metric = call.leaf
-        while metric is not None:
-            severities.add(metric, call, value)
-            metric = PARENT.get(metric)
+        since = trace.serves_since(call.location)
+        served = length(intersection(call.exclusive(), [(since, max(since, call.exit))]))
+        for leaf, part in ((call.leaf, value - served), ("service", served)):
+            while leaf is not None:
+                severities.add(leaf, call, part)
+                leaf = PARENT.get(leaf)
 
 
 def visits_and_bytes(trace, severities, operations, matched, shmem_transfers):

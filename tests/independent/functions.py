@@ -21,7 +21,7 @@ PARENT = {
     "mpi_rma_window_management": "mpi_rma_synchronization", "mpi_rma_fence": "mpi_rma_synchronization",
     "mpi_rma_gat_synchronization": "mpi_rma_synchronization",
     "mpi_rma_lock_synchronization": "mpi_rma_synchronization", "mpi_io": "mpi", "mpi_init_exit": "mpi",
-    "mpi_management": "mpi", "overhead": "time",
+    "mpi_management": "mpi", "overhead": "time", "service": "time",
     "shmem": "execution", "shmem_communication": "shmem", "shmem_collective": "shmem_communication",
     "shmem_rma_communication": "shmem_communication", "shmem_synchronization": "shmem",
     "shmem_sync_collective": "shmem_synchronization",

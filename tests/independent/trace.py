@@ -175,6 +175,11 @@ class Trace:
         """What was said of one process goes before what was said of the whole run."""
         return self.properties.get((name, process), self.properties.get((name, None)))
 
+    def serves_since(self, location):
+        """When a location begins to serve the others; never: infinity."""
+        said = self.properties.get(("service.since", self.process_of[location]))
+        return float("inf") if said is None or self.thread_of[location] != 0 else float(said)
+
     def _with_callers(self, csid):
         """A call site and those that led to it, outermost first."""
         path = [csid]

@@ -24,12 +24,12 @@ def not_explained(trace, severities):
     """Adds mpi_unexplained of calls whose claims are all known."""
     durations = {}
     for call in trace.calls:
-        if call.function is not None and call.function.role != "init" and not call.joined:
+        if call.function is not None and call.function.role != "init" and not call.joined and not call.serves:
             durations.setdefault(call.function.name, []).append(length(call.exclusive()))
     median = {name: usual(all_of_it) for name, all_of_it in durations.items()}
     left = {}
     for call in trace.calls:
-        if call.function is None or call.function.role == "init" or call.joined:
+        if call.function is None or call.function.role == "init" or call.joined or call.serves:
             continue
         whole = length(call.exclusive())
         rest = whole - severities.claimed.get(call, 0)

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iomanip>
 #include <map>
 #include <memory>
 #include <random>
 #include <set>
+#include <sstream>
 
 #include "epilog/format/collective_operations.h"
+#include "epilog/format/service.h"
 #include "tests/support/trace_records.h"
 
 namespace kojak::support {
@@ -94,10 +98,29 @@ FieldChanges::Id scattered(std::mt19937_64& random, std::uint32_t most) {
   };
 }
 
-TraceBytes with(const TraceBytes& trace, const FieldChanges& changes) {
-  TraceRecords records = records_of(trace);
-  change_fields(records, changes);
-  return trace_of(records);
+// When processes begin to serve the others is a text.
+void change_services(TraceRecords& trace, const std::function<double(double)>& time) {
+  std::set<std::uint32_t> keys, values;
+  for (const TraceRecord& record : trace.records) {
+    if (!record.is(RecordType::kString)) continue;
+    const auto string = trace.as<String>(record);
+    if (string.str == run_property::kServiceSince) keys.insert(raw(string.strid));
+  }
+  for (const TraceRecord& record : trace.records) {
+    if (!record.is(RecordType::kRunProperty)) continue;
+    const auto property = trace.as<RunProperty>(record);
+    if (keys.contains(raw(property.key))) values.insert(raw(property.value));
+  }
+  for (TraceRecord& record : trace.records) {
+    if (!record.is(RecordType::kString)) continue;
+    auto string = trace.as<String>(record);
+    if (!values.contains(raw(string.strid))) continue;
+    std::ostringstream changed;
+    changed << std::setprecision(17) << time(std::stod(std::string(string.str)));
+    const std::string text = changed.str();
+    string.str = text;
+    record = trace.made(string);
+  }
 }
 
 FieldChanges rank_changes(const Map& processes, const Map& locations) {
@@ -117,7 +140,10 @@ std::vector<std::uint32_t> as_vector(const Map& map) {
 TraceBytes with_times_shifted(const TraceBytes& trace, double seconds) {
   FieldChanges changes;
   changes.time = [=](double time) { return time + seconds; };
-  return with(trace, changes);
+  TraceRecords records = records_of(trace);
+  change_services(records, changes.time);
+  change_fields(records, changes);
+  return trace_of(records);
 }
 
 TraceBytes with_times_scaled(const TraceBytes& trace, double factor) {
@@ -135,6 +161,7 @@ TraceBytes with_times_scaled(const TraceBytes& trace, double factor) {
     processor.wanted = scaled(processor.wanted);
     record = records.made(processor);
   }
+  change_services(records, changes.time);
   change_fields(records, changes);
   return trace_of(records);
 }

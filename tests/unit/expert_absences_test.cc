@@ -221,7 +221,7 @@ struct Evidence {
   bool same_node, others;
   int before;  // so many of the calls ended before it was there
 };
-void add_twice(WaitClaims& claims, const WaitingCall& call, const Evidence& evidence) {
+void add_twice(WaitClaims& claims, WaitingCall& call, const Evidence& evidence) {
   for (int calls = 0; calls <= 2; ++calls) {
     if (calls == evidence.before) {
       if (evidence.same_node) claims.asynchronous(call.window, ProgressKind::kFlush, true);
@@ -247,8 +247,9 @@ TEST_P(AbsentSides, CountWhereTheEvidenceLeavesThem) {
   w.kind = ProgressKind::kFlush;
   w.outside.same = {{{1}, {5}}};
   w.outside.other = {{{3}, {9}}};
-  const WaitingCall::Absent here{{{1}, {5}}, w.window, true, ProcessId{7}, {7, 0, {5}}, 1};
-  const WaitingCall::Absent there{{{3}, {9}}, w.window, false, ProcessId{8}, {8, 0, {9}}, 2};
+  const WaitingCall::Absent here{{{1}, {5}}, w.window, w.kind, true, ProcessId{7}, {7, 0, {5}}, 1};
+  const WaitingCall::Absent there{{{3}, {9}},   w.window,    w.kind, false,
+                                  ProcessId{8}, {8, 0, {9}}, 2};
   w.outside.absent = {here, there};
   add_twice(claims, w, evidence);
   claims.finish();

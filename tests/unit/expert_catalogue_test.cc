@@ -128,6 +128,7 @@ time
     omp_ordered
     omp_taskwait
      omp_taskwait_wait
+ service
  overhead
  omp_between_regions
  omp_idle_threads

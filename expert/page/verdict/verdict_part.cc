@@ -52,6 +52,8 @@ SaidSentence said(const Report& report, const expert::Verdict& verdict, const Se
       return {"missing", marked(text, {})};
     case Sentence::Is::kEnded:
       return {"ended", marked(text, {{until_colon(text), "lead"}})};
+    case Sentence::Is::kServes:  // a line of the same kind as that of processors
+      return {"processors", marked(text, {})};
     case Sentence::Is::kProcessors: {
       std::string more = text;
       if (verdict.group && more.ends_with('.')) {

@@ -24,6 +24,7 @@ bool is_completion(MpiRole role) {
 RmaWaits::RmaWaits(const earl::Trace& trace, bool known, WaitStream& out)
     : trace_(trace),
       pausing_(trace.pausing_region()),
+      services_(trace),
       presence_(trace.process_count()),
       claims_(known, out),
       locks_(trace.process_count(), presence_,
@@ -614,7 +615,9 @@ void RmaWaits::release(Id id) {
 void RmaWaits::finish_call(Id id) {
   WaitingCall& w = calls_[id];
   make_set(w.taken);
-  if (!w.dropped && !w.call.paused && !marks_.any(&processes_[raw(w.call.process)], w.call)) {
+  const bool serves = services_.at(w.call.index, w.call.enter);
+  if (!w.dropped && !serves && !w.call.paused &&
+      !marks_.any(&processes_[raw(w.call.process)], w.call)) {
     claims_.add(w);
   }
   if (w.turns != kNoTicket) turns_.end(w.turns);

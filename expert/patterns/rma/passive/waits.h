@@ -20,6 +20,7 @@
 #include "expert/patterns/rma/passive/lock_queue.h"
 #include "expert/patterns/rma/passive/presence.h"
 #include "expert/patterns/rma/passive/wait_claims.h"
+#include "expert/waits/services.h"
 
 namespace kojak::expert {
 
@@ -254,6 +255,7 @@ class RmaWaits {
 
   const earl::Trace& trace_;
   RegionId pausing_;
+  Services services_;
   Presence presence_;
   WaitClaims claims_;
   LockQueue locks_;

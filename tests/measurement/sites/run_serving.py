@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""A process that a communication library keeps for itself (serving.c, serving_armci.c): the merge finds it, the report
+says who it is and counts nothing of it; where the library keeps nobody, or ends MPI for all, nobody serves."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from reports import analyse  # noqa: E402
+from run_sites import Case, merge, parser  # noqa: E402
+
+GET = 0.1  # the server works so long for each get
+
+
+def told(case, traces):
+    """The merged trace's words on who serves: rank -> since when."""
+    text = subprocess.run([case.args.bin / "elg_print", f"{traces}.elg"], capture_output=True, text=True,
+                          check=False).stdout
+    strings = dict(re.findall(r'^STRING strid=(\d+) .*str="(.*)"$', text, re.MULTILINE))
+    rows = re.findall(r"^RUN_PROPERTY key=(\d+) value=(\d+) pid=(\w+)", text, re.MULTILINE)
+    return {int(rank): float(strings[value]) for key, value, rank in rows if strings[key] == "service.since"}
+
+
+def run(case, mode, ranks):
+    traces = case.work / f"{mode}{ranks}"
+    case.args.arguments = [mode]
+    case.args.ranks = ranks
+    done = case.run(True, {"ELG_DIR": traces})
+    if done.returncode != 0 or done.stderr:
+        sys.exit(f"{mode}: exit status {done.returncode}\n{done.stderr}")
+    merge(case, traces)
+    return traces
+
+
+def without(case, traces, rank):
+    """Who serves where a process was killed, so that nothing is known of it."""
+    fewer = case.work / f"{traces.name}_without{rank}"
+    shutil.copytree(traces, fewer)
+    for file in fewer.glob(f"{rank}.*"):
+        file.unlink()
+    subprocess.run([case.args.bin / "elg_merge", "-q", "-o", f"{fewer}.elg", fewer], capture_output=True, check=False)
+    return told(case, fewer)
+
+
+def main():
+    options = parser()
+    options.add_argument("--bin", required=True, type=pathlib.Path)
+    options.add_argument("--compare", required=True)
+    options.add_argument("--source", required=True, type=pathlib.Path)
+    case = Case(options.parse_args())
+    for mode, ranks in (("alone", 3), ("end", 3), ("end", 1)):
+        traces = run(case, mode, ranks)
+        if found := told(case, traces):
+            sys.exit(f"{mode}: {found} serve")
+        if mode == "end" and ranks > 1 and (found := without(case, traces, 0)):
+            sys.exit(f"{mode}, one killed: {found} serve")
+    traces = run(case, "serve", 3)
+    found = told(case, traces)
+    if set(found) != {2} or set(without(case, traces, 0)) != {2}:
+        sys.exit(f"{found} serve, not process 2")
+    report = analyse(case, traces)
+    said = subprocess.run([case.args.bin / "expert", "-o", "/dev/null", f"{traces}.elg"], capture_output=True, text=True,
+                          check=True).stdout
+    said = " ".join(said.split())
+    line = next(number for number, text in enumerate(case.args.source.read_text().splitlines(), 1)
+                if "ARMCI_Init(strcmp" in text)
+    words = re.search(rf"rank 2 serves the others \(it is in ARMCI_Init, {case.args.source.name}:{line}, from \S+ m?s to "
+                      r"the end\); its \S+ m?s are not counted\.", said)
+    if not words:
+        sys.exit(f"it is not said who serves: {said}")
+    csv = f"{traces}.csv"
+    subprocess.run([case.args.bin / "expert", "-q", "-o", report, "--csv", csv, f"{traces}.elg"], check=True)
+    of = {}
+    for row in pathlib.Path(csv).read_text().splitlines()[1:]:
+        metric, *_, process, _, value = row.rsplit(",", 6)[0].split(",")[:1] + row.rsplit(",", 3)
+        of[metric, int(process)] = of.get((metric, int(process)), 0) + float(value)
+    wrong = {key: value for key, value in of.items()
+             if key[1] == 2 and value > 0.001 and re.match(r"mpi_(late|wait|unexplained|finalize_wait|polling)", key[0])}
+    if wrong:
+        sys.exit(f"it waits: {wrong}")
+    if of["service", 2] < 2 * GET:
+        sys.exit(f"it serves {of['service', 2]} s")
+    # One of the two waits while the other is answered.
+    waited = sum(of.get(("mpi_latesender", rank), 0) for rank in (0, 1))
+    if waited < 2 * GET:
+        sys.exit(f"they wait {waited} s for the one that serves")
+    subprocess.run([sys.executable, case.args.compare, "--print-tool", case.args.bin / "elg_print", f"{traces}.elg", report],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    main()
