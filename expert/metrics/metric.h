@@ -93,7 +93,7 @@ static_assert(time_class(MpiClass::kManagement) == TimeClass::kManagement);
 inline constexpr int kArmciBehindShmem =
     static_cast<int>(TimeClass::kArmci) - static_cast<int>(TimeClass::kShmem);
 constexpr bool is_armci(TimeClass c) {
-  return c >= TimeClass::kArmci && c <= TimeClass::kArmciMemory;
+  return c >= TimeClass::kArmci && c <= TimeClass::kArmciTeam;
 }
 constexpr TimeClass as_shmem(TimeClass c) {
   return is_armci(c) ? static_cast<TimeClass>(static_cast<int>(c) - kArmciBehindShmem) : c;
