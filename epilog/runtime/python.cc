@@ -366,12 +366,25 @@ void prepare_python_samples() {
   if (dlsym(RTLD_DEFAULT, "Py_Version") != nullptr && find_python()) the_python.thread_state();
 }
 
-PythonSample interrupted_python(std::span<const std::uintptr_t> path) {
-  PythonSample sample{0, 0, {}};
+// A function of its own: what it reads into does not lie on the stack beside a frame's bytes.
+[[gnu::noinline]] static bool note_code(const PythonReader& reader, const PythonFrame& frame,
+                                        NotedPythonFrame& noted) {
+  std::byte raw_code[kMostPythonCode];
+  PythonObject head;
+  if (!reader.copy(frame.code, raw_code, the_python.layout.code.size)) return false;
+  memcpy(&head, raw_code, sizeof head);
+  if (head.type != the_python.code_type) return false;
+  noted = {frame.code, frame.instruction, identity_of(python_code(the_python.layout, raw_code))};
+  return true;
+}
+
+void interrupted_python(std::span<const std::uintptr_t> path, PythonSample& sample) {
+  sample.frames = 0;
+  sample.more = 0;
   const auto is_interpreter = [](std::uintptr_t address) {
     return the_python.interpreter.holds(reinterpret_cast<const void*>(address));
   };
-  if (!python_is_found() || std::ranges::none_of(path, is_interpreter)) return sample;
+  if (!python_is_found() || std::ranges::none_of(path, is_interpreter)) return;
   const PythonReader reader{false};
   std::uint64_t at = python_chain(reader).innermost;
   for (std::size_t i = 0; i < kMostFramesUp && at != 0; ++i) {
@@ -383,15 +396,9 @@ PythonSample interrupted_python(std::span<const std::uintptr_t> path) {
     if (!read_python_frame(reader, at, frame)) break;
     at = frame.previous;
     if (frame.code == 0) continue;
-    std::byte raw_code[kMostPythonCode];
-    PythonObject head;
-    if (!reader.copy(frame.code, raw_code, the_python.layout.code.size)) break;
-    memcpy(&head, raw_code, sizeof head);
-    if (head.type != the_python.code_type) break;
-    sample.frame[sample.frames++] = {frame.code, frame.instruction,
-                                     identity_of(python_code(the_python.layout, raw_code))};
+    if (!note_code(reader, frame, sample.frame[sample.frames])) break;
+    ++sample.frames;
   }
-  return sample;
 }
 
 RegionId define_python_sample(Recorder& r, RegionId region, const PythonSample& sample) {

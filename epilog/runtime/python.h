@@ -39,7 +39,7 @@ void prepare_python_samples();
 // The innermost frames of a thread that a signal has interrupted, if its path comes out of the
 // interpreter. All of it is read by the kernel, and may be half made: what it says is looked at
 // when the sample is written. Safe in a signal handler.
-PythonSample interrupted_python(std::span<const std::uintptr_t> path);
+void interrupted_python(std::span<const std::uintptr_t> path, PythonSample& sample);
 // The site of such a sample, as if `region` were called there. Absent if its code is there no more.
 RegionId define_python_sample(Recorder& r, RegionId region, const PythonSample& sample);
 

@@ -200,7 +200,7 @@ void note_sample(Sampler& s, Recorder& r, std::uintptr_t at, std::uint32_t inter
   bool more = false;
   sample.frames = static_cast<std::uint16_t>(interrupted_path(at, sample.address, more));
   sample.more = more ? 1 : 0;
-  sample.python = interrupted_python({sample.address, sample.frames});
+  interrupted_python({sample.address, sample.frames}, sample.python);
   for (unsigned i = 0; i < sample.frames; ++i) note_sampled_module(memory, sample.address[i]);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   sample.mark = mark_of(sample, place.round, place.size);
