@@ -26,6 +26,17 @@ enum class TransferKind : std::uint8_t {
   kGetAndPut = kCallPut | kCallGet
 };
 
+// Of an atomic operation with a result: what leaves the target's memory as it is, only reads it.
+template <class A, class C>
+KOJAK_INLINED inline TransferKind kind_of(const A& a, std::uint64_t bytes, std::uint64_t got,
+                                          C& call) {
+  if constexpr (C::kOn) {
+    const bool may_keep = joins_polls() && bytes != 0 && bytes <= kMostSmall && bytes == got;
+    if (may_keep && may_watch_reads(call.r) && keeps_memory(call.r, a, bytes))
+      return TransferKind::kGet;
+  }
+  return TransferKind::kGetAndPut;
+}
 // It may be a poll: it leaves memory as it is, or is a swap.
 template <class A>
 bool reads_or_swaps(const A& a, TransferKind kind) {
@@ -70,7 +81,8 @@ KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind
     if constexpr (ReadsSmall<A>) {
       if (small && joins_polls() && request == nullptr && reads_or_swaps(a, kind) &&
           may_watch_reads(call.r)) {
-        if (read_is_held(call, a, *window, target, bytes, id)) {
+        const PollKind poll = kind == TransferKind::kGet ? PollKind::kRead : PollKind::kSwap;
+        if (read_is_held(call, a, poll, *window, target, bytes, id)) {
           call.p = call.r.cursor;
           return;
         }
@@ -135,8 +147,8 @@ struct GetAccumulateHook {
       got = bytes_of(a.target_count, a.target_datatype);
       bytes = only_get ? got : bytes_of(a.origin_count, a.origin_datatype);
     }
-    transfer(a, result, call, only_get ? TransferKind::kGet : TransferKind::kGetAndPut, bytes,
-             only_get ? 0 : got, request_of(a));
+    const TransferKind kind = only_get ? TransferKind::kGet : kind_of(a, bytes, got, call);
+    transfer(a, result, call, kind, bytes, kind == TransferKind::kGet ? 0 : got, request_of(a));
   }
 };
 
@@ -169,8 +181,8 @@ struct Hook<args::FetchAndOp> {
   void after(const args::FetchAndOp& a, int result, C& call) {
     const bool only_get = a.op == MPI_NO_OP;
     const std::uint64_t size = result == MPI_SUCCESS && C::kOn ? bytes_of(1, a.datatype) : 0;
-    transfer(a, result, call, only_get ? TransferKind::kGet : TransferKind::kGetAndPut, size,
-             only_get ? 0 : size, nullptr);
+    const TransferKind kind = only_get ? TransferKind::kGet : kind_of(a, size, size, call);
+    transfer(a, result, call, kind, size, kind == TransferKind::kGet ? 0 : size, nullptr);
   }
 };
 template <>
@@ -180,7 +192,8 @@ struct Hook<args::CompareAndSwap> {
   template <class C>
   void after(const args::CompareAndSwap& a, int result, C& call) {
     const std::uint64_t size = result == MPI_SUCCESS && C::kOn ? bytes_of(1, a.datatype) : 0;
-    transfer(a, result, call, TransferKind::kGetAndPut, size, size, nullptr);
+    const TransferKind kind = kind_of(a, size, size, call);
+    transfer(a, result, call, kind, size, kind == TransferKind::kGet ? 0 : size, nullptr);
   }
 };
 

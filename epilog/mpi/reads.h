@@ -69,34 +69,55 @@ KOJAK_INLINED inline void ends_series(C& call) {
   call.p = call.r.cursor;
 }
 
+// An atomic operation leaves what is there as it is, whatever that is: it adds 0, sets no bit, or
+// writes what it compares with.
+template <class A>
+[[gnu::noinline]] bool keeps_memory(Recorder& r, const A& a, std::uint64_t bytes) {
+  const auto size = static_cast<unsigned>(bytes);
+  std::uint64_t value = 0, other = 0;
+  if constexpr (requires { a.compare_addr; }) {
+    std::uint64_t compared = 0, compared_other = 0;
+    return load_small(r, a.compare_addr, size, compared, compared_other) &&
+           load_small(r, a.origin_addr, size, value, other) && value == compared &&
+           other == compared_other;
+  } else {
+    if (!(a.op == MPI_SUM || a.op == MPI_BOR || a.op == MPI_BXOR || a.op == MPI_BAND)) return false;
+    if constexpr (requires { a.origin_datatype; }) {
+      if (a.origin_datatype != a.target_datatype || !is_plain_type(a.target_datatype)) return false;
+    } else if (!is_plain_type(a.datatype)) {
+      return false;
+    }
+    if (!load_small(r, a.origin_addr, size, value, other)) return false;
+    if (a.op != MPI_BAND) return value == 0 && other == 0;
+    const auto ones = [](unsigned count) {
+      return count >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * count) - 1;
+    };
+    return value == ones(size) && other == (size > 8 ? ones(size - 8) : 0);
+  }
+}
+
 // What is known of a swap, so that its result tells whether it has changed memory; false: it is not
-// to be watched. One that writes what it compares with is a read.
+// to be watched.
 template <class A>
 bool judges_swap(Recorder& r, const A& a, SmallRead& read) {
+  const void* known = nullptr;
   if constexpr (requires { a.compare_addr; }) {
-    std::uint64_t value = 0, other = 0;
-    if (!load_small(r, a.compare_addr, read.what.bytes, read.value, read.other)) return false;
-    if (!load_small(r, a.origin_addr, read.what.bytes, value, other)) return false;
-    if (value != read.value || other != read.other) read.what.kind = PollKind::kSwap;
-    return true;
+    known = a.compare_addr;
   } else if constexpr (requires { a.op; }) {
-    if (a.op == MPI_NO_OP) return true;
-    read.what.kind = PollKind::kSwap;
+    known = a.origin_addr;
     read.keeps = true;
-    return load_small(r, a.origin_addr, read.what.bytes, read.value, read.other);
-  } else {
-    return true;
   }
+  return known != nullptr && load_small(r, known, read.what.bytes, read.value, read.other);
 }
 
 // A read or a swap was issued. True: it is held back.
 template <class C, class A>
-[[gnu::noinline]] bool read_is_held(const C& call, const A& a, const Window& window,
+[[gnu::noinline]] bool read_is_held(const C& call, const A& a, PollKind kind, const Window& window,
                                     std::uint32_t target, std::uint64_t bytes, std::uint32_t id) {
   const void* const result = plain_result(a);
   if (result == nullptr) return false;
   SmallRead read;
-  read.what = asks(PollKind::kRead, call.region);
+  read.what = asks(kind, call.region);
   read.what.bytes = static_cast<std::uint8_t>(bytes);
   read.what.window = window.id;
   read.what.target = target;
@@ -107,7 +128,8 @@ template <class C, class A>
   read.completions = window.completions;
   read.enter = ticks_of(call.enter);
   read.exit = ticks_of(call.exit);
-  return judges_swap(call.r, a, read) && hold_read(call.r, read, !call.entered && call.good);
+  if (kind == PollKind::kSwap && !judges_swap(call.r, a, read)) return false;
+  return hold_read(call.r, read, !call.entered && call.good);
 }
 
 template <class C>

@@ -284,7 +284,7 @@ void write_held_reads(Recorder& r) {
     if (!need_room(r, 2 * kMaxRecord)) continue;
     const auto target = static_cast<PeerId>(what.target);
     const auto window = static_cast<WindowId>(what.window);
-    const bool swap = what.kind == PollKind::kSwap || read.op == kPlaceSwap;
+    const bool swap = what.kind == PollKind::kSwap;
     const Byte kind{static_cast<std::uint8_t>(swap ? kCallGet | kCallPut : kCallGet)};
     publish(r, put(r, r.cursor,
                    MpiRmaPlace{r.lid, record_time(read.enter), target, window, read.rmaid,

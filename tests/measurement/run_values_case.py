@@ -9,14 +9,15 @@ from run_polls_case import case_of_mode, printed, stages, value
 from run_trace_case import listing
 
 READ, SWAP, FOUND = 4, 5, 1
-JOINED = ("get", "fetch", "local", "accumulate", "both", "freed", "swap", "replace")
+JOINED = ("get", "fetch", "local", "accumulate", "sum", "bits", "same", "both", "freed", "swap", "replace")
+KEEP = ("sum", "bits", "same")  # leave what is there: gets, where somebody looks
 GET, GET_AND_PUT = 2, 3  # kinds of operations
 FIRST_BYTE = 12  # the third int
 
 
 def check(name, stage, reads, finds, found, join):
     swaps = name in ("swap", "replace")
-    kind = GET_AND_PUT if swaps else GET
+    kind = GET_AND_PUT if swaps or (name in KEEP and not join) else GET
     lines = "\n".join(line for _, line in stage.lines[:40])
     joined = [line for n, line in stage.lines if n in ("MPI_POLL", "MPI_POLL_CALL")]
     in_series = sum(value(line, "polls" if line.startswith("MPI_POLL_CALL") else "count") for line in joined)

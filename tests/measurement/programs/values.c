@@ -58,6 +58,26 @@ static int accumulate(int* to) {
   MPI_Win_flush(kTarget, win);
   return to[0];
 }
+/* Operations that leave what is there as it is. */
+static int sum(int* to) {
+  ++reads;
+  MPI_Fetch_and_op(&zero, to, MPI_INT, kTarget, 3, MPI_SUM, win);
+  MPI_Win_flush(kTarget, win);
+  return *to;
+}
+static int bits(int* to) {
+  static const int ones[2] = {-1, -1};
+  ++reads;
+  MPI_Get_accumulate(ones, 2, MPI_INT, to, 2, MPI_INT, kTarget, 3, 2, MPI_INT, MPI_BAND, win);
+  MPI_Win_flush(kTarget, win);
+  return to[0];
+}
+static int same(int* to) {
+  ++reads;
+  MPI_Compare_and_swap(&one, &one, to, MPI_INT, kTarget, 3, win);
+  MPI_Win_flush(kTarget, win);
+  return *to;
+}
 /* Two flags, of which the second one changes. */
 static int both(int* to) {
   reads += 2;
@@ -163,6 +183,9 @@ int main(int argc, char** argv) {
   stage("fetch", fetch);
   stage("local", get_local);
   stage("accumulate", accumulate);
+  stage("sum", sum);
+  stage("bits", bits);
+  stage("same", same);
   stage("both", both);
   stage("freed", freed);
   stage("beside_put", beside_put);

@@ -1,0 +1,40 @@
+// The meetings of a run, and at which of them it is at rest: where it can be cut (rows.h).
+//
+// Reads all local traces once, as the merge finds them, a file at a time. Memory: definitions of
+// one trace, and two times for each process and row kept. Errors: those of finding the traces; a
+// damaged trace ends early, and with it the meetings. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "epilog/format/error.h"
+#include "expert/parallel/rows.h"
+
+namespace kojak::parallel {
+
+struct Meeting {
+  MeetingKey key;
+  double at = 0;           // corrected time of the last enter
+  double left = 0;         // and of the first exit
+  std::uint16_t open = 0;  // of all processes
+  bool on_their_way = false, half_done = false;
+  std::uint64_t events = 0;           // of all processes before it
+  std::vector<std::uint64_t> begins;  // by process: offset of the first record of its call
+
+  bool at_rest() const { return open == 0 && !on_their_way && !half_done; }
+};
+
+struct Meetings {
+  std::string alone;         // why only one process can analyse this run; empty: no reason
+  std::vector<Meeting> all;  // in the order of time; none where `alone`
+  std::uint64_t events = 0;  // of the run
+};
+
+Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows = RowTable::kMost);
+
+// What keeps a meeting from being at rest, for messages and tests; "at rest" where nothing does.
+std::string why_not(const Meeting& meeting);
+
+}  // namespace kojak::parallel
