@@ -136,7 +136,7 @@ void print_metric_tree(std::ostream& out, const Report& report, const SummarySty
     const bool wait = node.metric.kind == Metric::Kind::kPattern;
     const double part = shares.part(report, m);
     // It is known of threads, not of calls, nor what of it lies in the start.
-    const bool has_share = node.metric.name != kNoProcessor;
+    const bool has_share = node.metric.name != kNoProcessorMetric;
     std::string line = numbers(seconds(value), has_share ? percent(part, whole) : "");
     const bool large = wait && whole > 0 && value >= kWorthLooking * whole;
     line += large ? paint.red(name) : name;

@@ -11,27 +11,13 @@
 #include <vector>
 
 #include "epilog/format/error.h"
+#include "expert/metrics/region_kind.h"
 
 namespace kojak::html {
 
 using Nanoseconds = std::uint64_t;
 
-// How a region is coloured; the order is that of web/src/colour.ts.
-enum class RegionKind : std::uint8_t {
-  kProgram,
-  kPointToPoint,
-  kCollective,
-  kBarrier,
-  kTransfer,
-  kFence,
-  kWindow,
-  kActiveTarget,
-  kPassiveTarget,
-  kIo,
-  kInitExit,
-  kManagement,
-  kMeasurement,
-};
+using expert::RegionKind;
 
 struct Box {
   Nanoseconds begin = 0;

@@ -23,59 +23,6 @@
 namespace kojak::html {
 namespace {
 
-// SHMEM's functions look like those of MPI that do the same.
-RegionKind kind_of_shmem(std::optional<expert::TimeClass> time_class) {
-  using expert::TimeClass;
-  if (!time_class) return RegionKind::kProgram;
-  switch (expert::as_shmem(*time_class)) {
-    case TimeClass::kShmemCollective:
-      return RegionKind::kCollective;
-    case TimeClass::kShmemRma:
-      return RegionKind::kTransfer;
-    case TimeClass::kShmemBarrier:
-      return RegionKind::kBarrier;
-    case TimeClass::kShmemPairSync:
-    case TimeClass::kShmemLock:
-      return RegionKind::kPassiveTarget;
-    case TimeClass::kShmemWait:
-      return RegionKind::kPointToPoint;
-    case TimeClass::kShmemInitExit:
-      return RegionKind::kInitExit;
-    default:
-      return RegionKind::kManagement;
-  }
-}
-
-RegionKind kind_of(const RegionDef& region) {
-  if (region.is_tracing() || region.is_pausing()) return RegionKind::kMeasurement;
-  if (region.function == nullptr) return kind_of_shmem(expert::shmem_class(region.name));
-  switch (region.function->cls) {
-    case MpiClass::kPointToPoint:
-      return RegionKind::kPointToPoint;
-    case MpiClass::kCollective:
-      return RegionKind::kCollective;
-    case MpiClass::kBarrier:
-      return RegionKind::kBarrier;
-    case MpiClass::kRmaCommunication:
-      return RegionKind::kTransfer;
-    case MpiClass::kWindowManagement:
-      return RegionKind::kWindow;
-    case MpiClass::kFence:
-      return RegionKind::kFence;
-    case MpiClass::kGeneralActiveTarget:
-      return RegionKind::kActiveTarget;
-    case MpiClass::kPassiveTarget:
-      return RegionKind::kPassiveTarget;
-    case MpiClass::kIo:
-      return RegionKind::kIo;
-    case MpiClass::kInitExit:
-      return RegionKind::kInitExit;
-    case MpiClass::kManagement:
-      return RegionKind::kManagement;
-  }
-  return RegionKind::kProgram;
-}
-
 // What the analysis' pass tells.
 class Content {
  public:
@@ -329,7 +276,7 @@ class Content {
     trace_.definitions().regions.for_each([&](RegionId id, const RegionDef& def) {
       regions_[raw(id)] = static_cast<std::uint32_t>(out_.regions.size());
       out_.regions.push_back(def.name);
-      out_.region_kinds.push_back(kind_of(def));
+      out_.region_kinds.push_back(expert::kind_of(def));
       shmem_ = shmem_ || (def.function == nullptr && expert::shmem_class(def.name));
     });
   }

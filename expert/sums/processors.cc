@@ -164,7 +164,7 @@ void add_processor_metric(const ProcessorUse& use, SeverityStore& severities,
                           std::vector<ReportMetric>& metrics) {
   if (use.threads.empty()) return;
   Metric metric;
-  metric.name = kNoProcessor;
+  metric.name = kNoProcessorMetric;
   metric.title = "Without a Processor";
   metric.kind = Metric::Kind::kSummand;
   metric.summary =

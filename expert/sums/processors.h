@@ -24,7 +24,7 @@
 
 namespace kojak::expert {
 
-inline constexpr std::string_view kNoProcessor = "no_processor";  // a metric
+inline constexpr std::string_view kNoProcessorMetric = "no_processor";  // a metric
 
 class Processors {
  public:
@@ -77,7 +77,7 @@ class Processors {
   bool any_ = false;
 };
 
-// The root metric kNoProcessor: of each thread at its outermost region.
+// The root metric kNoProcessorMetric: of each thread at its outermost region.
 void add_processor_metric(const ProcessorUse& use, SeverityStore& severities,
                           std::vector<ReportMetric>& metrics);
 

@@ -71,8 +71,8 @@ class ExportTest(unittest.TestCase):
                              capture_output=True, check=True, timeout=120)
         return int(ran.stdout) / 1000
 
-    def small(self):
-        (self.dir / "small.txt").write_text(SMALL)
+    def small(self, text=SMALL):
+        (self.dir / "small.txt").write_text(text)
         subprocess.run([TEXT_TRACE, self.dir / "small.txt", self.dir / "small.elg"], check=True, timeout=60)
         return self.dir / "small.elg"
 

@@ -5,7 +5,7 @@ import unittest
 from exported import NS, REFERENCE, ExportTest
 
 REGION, WINDOW, BYTES = 60000019, 60000201, 60000202
-RECEIVING, SYNCHRONISING, RUNNING, SENDING, ONE_SIDED, IDLE = 3, 5, 1, 4, 9, 0
+RECEIVING, SYNCHRONISING, RUNNING, SENDING, ONE_SIDED, COLLECTIVE, IDLE = 3, 5, 1, 4, 9, 13, 0
 
 
 class Prv:
@@ -79,6 +79,21 @@ class Elg2Prv(ExportTest):
                           (1, 55 * NS // 10, 0, 7 * NS, 16, 1000000002)])
         self.assertEqual([(rank, time, pairs[BYTES]) for rank, time, pairs in prv.events if WINDOW in pairs],
                          [(0, 5 * NS, 8), (0, 55 * NS // 10, 16)])
+
+    def test_shmem_and_its_kin(self):
+        """A call of SHMEM or ARMCI has the state of one of MPI that does the same, and is no computing."""
+        calls = {"shmem_quiet": SYNCHRONISING, "shmem_barrier_all": SYNCHRONISING, "shmem_putmem": ONE_SIDED,
+                 "shmem_wait": RECEIVING, "shmem_sum_reduce": COLLECTIVE, "ARMCI_Get": ONE_SIDED, "user": RUNNING,
+                 "ARMCI_Lock": SYNCHRONISING}
+        text = ["ENTER lid=0 time=0 region=main"]
+        for n, name in enumerate(calls):
+            text += [f"ENTER lid=0 time={2 * n + 1} region={name}", f"EXIT lid=0 time={2 * n + 2}"]
+        prv = self.convert(self.small("\n".join([*text, "EXIT lid=0 time=20", ""])))
+        state = lambda at: next(state for begin, end, state in prv.states[0] if begin <= at * NS < end)  # noqa: E731
+        for n, (name, expected) in enumerate(calls.items()):
+            with self.subTest(name):
+                self.assertEqual(state(2 * n + 1.5), expected)
+                self.assertEqual(state(2 * n + 0.5), RUNNING)
 
     def test_names(self):
         prv = self.convert(self.small())

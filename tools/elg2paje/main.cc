@@ -3,12 +3,15 @@
 #include <map>
 
 #include "epilog/format/text/printable.h"
+#include "expert/metrics/region_kind.h"
 #include "tools/export/names.h"
 #include "tools/export/sorted_lines.h"
 #include "tools/export/tool.h"
 
 namespace kojak::exporting {
 namespace {
+
+using expert::RegionKind;
 
 constexpr cli::ToolInfo kTool = {
     "elg2paje", "[options] TRACE",
@@ -44,26 +47,30 @@ constexpr const char* kLineColours[] = {"0.2 0.2 0.2", "0.9 0.4 0.0", "0.6 0.0 0
                                         "0.0 0.5 0.2"};
 
 const char* colour_of(const RegionDef& region) {
-  if (region.is_tracing() || region.is_pausing()) return "0.4 0.4 0.4";
-  if (region.function == nullptr) return "0.6 0.8 0.6";
-  switch (region.function->cls) {
-    case MpiClass::kPointToPoint:
+  switch (expert::kind_of(region)) {
+    case RegionKind::kProgram:
+      return "0.6 0.8 0.6";
+    case RegionKind::kMeasurement:
+      return "0.4 0.4 0.4";
+    case RegionKind::kPointToPoint:
       return "0.9 0.2 0.2";
-    case MpiClass::kCollective:
-    case MpiClass::kBarrier:
+    case RegionKind::kCollective:
+    case RegionKind::kBarrier:
       return "0.9 0.8 0.2";
-    case MpiClass::kRmaCommunication:
+    case RegionKind::kTransfer:
       return "0.9 0.5 0.1";
-    case MpiClass::kWindowManagement:
-    case MpiClass::kFence:
-    case MpiClass::kGeneralActiveTarget:
-    case MpiClass::kPassiveTarget:
+    case RegionKind::kWindow:
+    case RegionKind::kFence:
+    case RegionKind::kActiveTarget:
+    case RegionKind::kPassiveTarget:
       return "0.3 0.4 0.9";
-    case MpiClass::kIo:
+    case RegionKind::kIo:
       return "0.2 0.7 0.8";
-    default:
+    case RegionKind::kInitExit:
+    case RegionKind::kManagement:
       return "0.8 0.8 0.8";
   }
+  return "0.8 0.8 0.8";
 }
 
 // Quoted; a quote in a name becomes an apostrophe, since the format has no escapes.

@@ -11,6 +11,7 @@
 #include "epilog/format/text/counts.h"
 #include "expert/analysis.h"
 #include "expert/findings/wait_words.h"
+#include "expert/metrics/region_kind.h"
 #include "expert/patterns/catalogue.h"
 #include "tools/cli/trace_input.h"
 #include "tools/elg2perfetto/chrome_json.h"
@@ -20,6 +21,8 @@
 
 namespace kojak::perfetto {
 namespace {
+
+using expert::RegionKind;
 
 constexpr cli::ToolInfo kTool = {
     "elg2perfetto", "[options] TRACE",
@@ -141,9 +144,11 @@ class Export {
     const RegionDef* region = definitions.regions.find(event.reg);
     const std::string_view name =
         region == nullptr ? std::string_view("unknown region") : std::string_view(region->name);
-    const std::string_view category = region != nullptr && region->function != nullptr ? "MPI"
-                                      : region != nullptr && region->is_tracing()      ? "overhead"
-                                                                                       : "program";
+    const RegionKind kind = region == nullptr ? RegionKind::kProgram : expert::kind_of(*region);
+    const std::string_view category = kind == RegionKind::kProgram       ? "program"
+                                      : kind == RegionKind::kMeasurement ? "overhead"
+                                      : region->function != nullptr      ? "MPI"
+                                                                         : "PGAS";
     ViewerFile::Place place;
     const CallSiteDef* site = definitions.call_sites.find(event.csite);
     if (site != nullptr && !is_absent(site->line)) {

@@ -4,12 +4,15 @@
 #include <map>
 
 #include "epilog/format/text/printable.h"
+#include "expert/metrics/region_kind.h"
 #include "tools/export/names.h"
 #include "tools/export/sorted_lines.h"
 #include "tools/export/tool.h"
 
 namespace kojak::exporting {
 namespace {
+
+using expert::RegionKind;
 
 constexpr cli::ToolInfo kTool = {
     "elg2prv", "[options] TRACE",
@@ -60,32 +63,37 @@ constexpr std::uint64_t kTags[] = {0, 1000000001, 1000000002, 1000000003, 100000
 
 State state_of(const RegionDef* region) {
   if (region == nullptr) return kRunning;
-  if (region->is_tracing() || region->is_pausing()) return kNotRecorded;
-  if (region->function == nullptr) return kRunning;
-  const MpiRole role = region->function->role;
-  switch (region->function->cls) {
-    case MpiClass::kPointToPoint:
+  switch (expert::kind_of(*region)) {
+    case RegionKind::kProgram:
+      return kRunning;
+    case RegionKind::kMeasurement:
+      return kNotRecorded;
+    case RegionKind::kPointToPoint: {
+      const MpiRole role = region->function != nullptr ? region->function->role : MpiRole::kRecv;
       if (role >= MpiRole::kWait && role <= MpiRole::kWaitsome) return kWaiting;
       if ((role >= MpiRole::kTest && role <= MpiRole::kRequestGetStatus) ||
           role == MpiRole::kIprobe || role == MpiRole::kImprobe) {
         return kTesting;
       }
       return role >= MpiRole::kSend && role <= MpiRole::kSendInit ? kSending : kReceiving;
-    case MpiClass::kBarrier:
-    case MpiClass::kFence:
-    case MpiClass::kGeneralActiveTarget:
-    case MpiClass::kPassiveTarget:
-    case MpiClass::kWindowManagement:
+    }
+    case RegionKind::kBarrier:
+    case RegionKind::kFence:
+    case RegionKind::kActiveTarget:
+    case RegionKind::kPassiveTarget:
+    case RegionKind::kWindow:
       return kSynchronising;
-    case MpiClass::kCollective:
+    case RegionKind::kCollective:
       return kCollective;
-    case MpiClass::kRmaCommunication:
+    case RegionKind::kTransfer:
       return kOneSided;
-    case MpiClass::kIo:
+    case RegionKind::kIo:
       return kIo;
-    default:
+    case RegionKind::kInitExit:
+    case RegionKind::kManagement:
       return kOther;
   }
+  return kOther;
 }
 
 void add(std::string& out, std::uint64_t number, char behind = ':') {
