@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "epilog/format/text/counts.h"
+#include "expert/findings/numbers.h"
+
 namespace kojak::expert {
 
 std::string call_name(const Report& report, CallPathIndex call_path) {
@@ -75,6 +78,22 @@ std::string largest_part(double part, double whole) {
   const std::string percent =
       std::to_string(static_cast<int>(std::floor(100 * share + 0.5))) + " %";
   return (share > 0.5 ? "most of it, " : "the largest part, ") + percent + ',';
+}
+
+std::string cost_words(const SendCost::Fit& fit, bool same_node) {
+  return std::string("A message ") + (same_node ? "within a node" : "between nodes") + " takes " +
+         fixed(1e6 * fit.latency, 2) + " us + " + fixed(1e9 * fit.per_byte, 4) +
+         " ns for each byte (" + grouped(fit.messages) + " messages).";
+}
+
+std::string worst_words(const Report& report, const SendModeFinding& finding) {
+  std::string words = "worst: " + fixed(finding.worst.waiting.value, 3) + " s at " +
+                      fixed(finding.worst.enter.value, 6) + ", " +
+                      report.thread_name(report.thread_at(finding.worst.location));
+  if (finding.worst.distance > 0) {
+    words += "; hidden if issued " + fixed(1e6 * finding.worst.distance, 1) + " us before the Wait";
+  }
+  return words;
 }
 
 }  // namespace kojak::expert

@@ -8,6 +8,7 @@
 
 #include "expert/findings/object_words.h"
 #include "expert/profile/report.h"
+#include "expert/sums/send_modes.h"
 
 namespace kojak::expert {
 
@@ -30,5 +31,10 @@ std::vector<Partner> partners_of(const Report& report, MetricIndex metric, const
 // How much of a whole, before "in ..." or "until ...": "all of it", "most of it, 72 %,", "the
 // largest part, 16 %,".
 std::string largest_part(double part, double whole);
+
+// What the findings by send mode say: what moving a message takes, and an instance of a finding:
+// "worst: 0.300 s at 1.200000, rank 1; hidden if issued 2.5 us before the Wait".
+std::string cost_words(const SendCost::Fit& fit, bool same_node);
+std::string worst_words(const Report& report, const SendModeFinding& finding);
 
 }  // namespace kojak::expert

@@ -317,9 +317,7 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
   for (const bool same : {true, false}) {
     const SendCost::Fit fit = cost.fit(same);
     if (fit.messages == 0 && !(fit.latency > 0) && !(fit.per_byte > 0)) continue;
-    out << "  A message " << (same ? "within a node" : "between nodes") << " takes "
-        << fixed(1e6 * fit.latency, 2) << " us + " << fixed(1e9 * fit.per_byte, 4)
-        << " ns for each byte (" << grouped(fit.messages) << " messages).\n";
+    out << "  " << cost_words(fit, same) << '\n';
   }
   for (const SendModeFinding& f : findings) {
     out << right(seconds(f.total), 12) << "  " << paint.bold(std::string(title_of(f.kind))) << ", "
@@ -328,13 +326,7 @@ void print_send_modes(std::ostream& out, const Report& report, const SummaryStyl
                                     : std::to_string(f.locations.size()) + " processes or threads")
         << '\n';
     out << path_line(report, report.path_at(f.call_path), style, 14);
-    std::string worst = "worst: " + seconds(f.worst.waiting.value) + " s at " +
-                        fixed(f.worst.enter.value, 6) + ", " +
-                        report.thread_name(report.thread_at(f.worst.location));
-    if (f.worst.distance > 0) {
-      worst += "; hidden if issued " + fixed(1e6 * f.worst.distance, 1) + " us before the Wait";
-    }
-    out << wrapped(worst, style.width, 14)
+    out << wrapped(worst_words(report, f), style.width, 14)
         << wrapped(std::string(advice_of(f.kind)), style.width, 14);
   }
 }
