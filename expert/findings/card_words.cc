@@ -76,7 +76,7 @@ std::string title_of(const Report& report, const CauseGroup& group) {
 std::string gain_of_card(const Report& report, double run, const CauseGroup& group) {
   const std::optional<Gain> gain = gain_to_say(report, run, group.gain);
   if (!gain) return {};
-  return gain->worth ? gain_said(short_time(gain->seconds)) : kNoGain;
+  return gain->worth ? gain_said(short_time(gain->seconds)) : no_gain_words(report);
 }
 
 std::string groups_said(const CauseGroups& groups) {

@@ -328,7 +328,8 @@ std::string effect_words(const Report& report, const RootCause& cause) {
         cause.stretch.kind == Stretch::Kind::kComputing && cause.stretch.after == kNoCallPath;
     if (open) words += "; it had not ended";
   } else if (cause.gain) {
-    words += "; " + (*cause.gain < kShown ? kNoGain : gain_said(seconds(*cause.gain)));
+    words +=
+        "; " + (*cause.gain < kShown ? no_gain_words(report) : gain_said(seconds(*cause.gain)));
   }
   if (const std::string counted = counter_words(report, cause); !counted.empty()) {
     words += "; " + counted;

@@ -364,6 +364,17 @@ std::optional<Gain> gain_to_say(const Report& report, double run,
   return Gain{*seconds, run > 0 && *seconds >= kGainToSay * run};
 }
 
+bool much_is_not_attributed(const Report& report) {
+  const std::optional<RootCauses>& causes = report.root_causes();
+  return causes && causes->waits > 0 && causes->unexplained >= kNotAttributedToSay * causes->waits;
+}
+
+const char* no_gain_words(const Report& report) {
+  return much_is_not_attributed(report)
+             ? "how much shorter the run would be without it is not known"
+             : "removing it alone would not shorten the run";
+}
+
 const RootCause* most_costly(const Report& report, const CauseGroup& group) {
   const RootCause* most = nullptr;
   if (!report.root_causes()) return most;

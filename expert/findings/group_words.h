@@ -56,7 +56,11 @@ struct Gain {
   bool worth = false;
 };
 std::optional<Gain> gain_to_say(const Report& report, double run, const std::optional<Ticks>& gain);
-inline constexpr const char* kNoGain = "removing it alone would not shorten the run";
+// Whether so much of the waiting is nobody's fault that it is said.
+bool much_is_not_attributed(const Report& report);
+// Where it gains nothing. What is not attributed stays as it is without the cause, too: where it is
+// much, a gain may be hidden by it.
+const char* no_gain_words(const Report& report);
 inline std::string gain_said(const std::string& time) {
   return "without it the run would take " + time + " less";
 }

@@ -264,7 +264,7 @@ class Maker {
     if (gain->worth) {
       return gain_said(short_time(gain->seconds)) + " (" + short_share(gain->seconds, run_) + ")";
     }
-    const std::string none = kNoGain;
+    const std::string none = no_gain_words(report_);
     // Two or three at once may.
     const std::vector<CauseGroup>& listed = groups()->listed;
     if (&listed.front() != &group) return none;
@@ -551,9 +551,8 @@ class Maker {
 
   void add_not_attributed() {
     const CauseGroups* all = groups();
-    if (all == nullptr || !(all->all > 0)) return;
+    if (all == nullptr || !(all->all > 0) || !much_is_not_attributed(report_)) return;
     const double part = in_seconds(all->not_attributed), whole = in_seconds(all->all);
-    if (part < kNotAttributedToSay * whole) return;
     add(Is::kNotAttributed).words(short_share(part, whole) + " of the waiting is not attributed.");
   }
 

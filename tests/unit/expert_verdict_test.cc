@@ -136,6 +136,32 @@ TEST(VerdictWords, TwoThatGainTogether) {
   expect_fits(found);
 }
 
+// Rank 1 waits 2 s for alpha(), and rank 2 computes until the end, so that without alpha() the run
+// is as long. Where rank 2 has polled for 2 s for a message that nobody sends, half of all waiting
+// is nobody's: what a gain would be is not known.
+TEST(VerdictWords, WhereMuchIsNotAttributedNoGainIsNotSaid) {
+  for (const bool polls : {false, true}) {
+    CauseScript s(3);
+    s.call(0, 0.5, 2.9, "alpha");
+    s.message(0, 3, 1, 1, 3);
+    if (polls) {
+      s.call(
+          2, 10, 12, "MPI_Iprobe",
+          {{12, "MPI_POLLED", "begin=10 count=100 called=2 judged=1 end=3 flags=4 members=1"},
+           {12, "MPI_POLL", "kind=2 region=MPI_Iprobe count=100 first_enter=10 last_enter=11.9"}});
+    }
+    const CauseScript::Found found = s.analyse_until(13);
+    EXPECT_NEAR(found.causes.unexplained, polls ? 2 : 0, 1e-9);
+    const std::string expected =
+        polls
+            ? "makes rank 1 wait; how much shorter the run would be without it is not known. 50 % "
+              "of the waiting is not attributed."
+            : "makes rank 1 wait; removing it alone would not shorten the run.";
+    EXPECT_NE(found.verdict.find(expected), std::string::npos) << found.verdict;
+    expect_fits(found);
+  }
+}
+
 TEST(VerdictWords, ACallThatTakesLonger) {
   CauseScript s(3);
   s.call(1, 1, 4, "MPI_Type_commit");
