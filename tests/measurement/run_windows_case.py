@@ -70,8 +70,9 @@ def check_told(case, trace):
 
 
 def check_cuts(case, trace):
-    """By the same calls in the whole trace: the messages of a cut are some of theirs."""
-    whole, total = {}, 0
+    """By the same calls in the whole trace: the messages of a cut are some of theirs. Returns how many there are, and of how
+    many the cut does not tell whose they are."""
+    whole, total, without = {}, 0, 0
     for location, calls in received(trace).items():
         for time, counts in calls:
             whole[location, time] = collections.Counter(sender and (sender[0], sender[2]) for sender in counts.elements())
@@ -85,9 +86,11 @@ def check_cuts(case, trace):
             for time, counts in calls:
                 senders = collections.Counter(sender and (sender[0], sender[2]) for sender in counts.elements())
                 total += sum(senders.values())
-                if wrong := senders - whole[location, time]:
+                wrong = senders - whole[location, time]
+                without += wrong.pop(None, 0)
+                if wrong:
                     sys.exit(f"window {window}, process {location} at {time}: {wrong}, not {whole[location, time]}")
-    return total
+    return total, without
 
 
 def check_tags(case):
@@ -108,11 +111,11 @@ def main():
     if case.args.tags:
         return check_tags(case)
     paused, without = check_told(case, record(case, "windows", 25))
-    cut = check_cuts(case, record(case, "whole", 0))
-    print(f"{paused} receives in windows, {without} of an uncertain sender; {cut} in cuts")
+    cut, without_in_cuts = check_cuts(case, record(case, "whole", 0))
+    print(f"{paused} receives in windows, {without} of an uncertain sender; {cut} in cuts, {without_in_cuts}")
     if min(paused, cut) < 500:
         sys.exit("these are too few")
-    if without > paused // 50:
+    if without > paused // 50 or without_in_cuts > cut // 50:
         sys.exit("too many have no sender")
 
 
