@@ -134,7 +134,7 @@ class Relations {
     for (auto& [key, value] : expected.values) {
       const Metric* metric = described(std::get<0>(key));
       const bool seconds = metric != nullptr ? metric->unit == expert::Unit::kSeconds
-                                             : std::get<0>(key) == expert::kNoProcessor;
+                                             : std::get<0>(key) == expert::kNoProcessorMetric;
       if (seconds) value *= factor;
     }
     hold_apart_from_unexplained("scaled", support::with_times_scaled(trace_, factor), expected,
