@@ -4,8 +4,11 @@ A table has rows: a line that begins in the first column, with the indented line
 and lines that begin with # are passed over.
 """
 
+import argparse
 import dataclasses
 import os
+import re
+import sys
 import typing
 
 FAMILIES = ["p2p", "coll", "rma", "io", "init", "comm", "misc"]
@@ -68,6 +71,56 @@ def all_rows(path):
         yield row
 
 
+def read_flags(text, known, fail):
+    """What a row's head says in one word: flags with commas between, or -."""
+    flags = [] if text == "-" else text.split(",")
+    for flag in flags:
+        if flag not in known:
+            fail(f"unknown flag '{flag}'")
+    return flags
+
+
+@dataclasses.dataclass
+class Parameter:
+    """Of a prototype of C."""
+    c_type: str
+    name: str
+
+
+def read_prototype(text, names, typed, fail):
+    """`RESULT (TYPE NAME, ...)`: the result's type and the parameters, each type by way of typed()."""
+    match = re.fullmatch(r"(.+?) \((.*)\)", text)
+    if not match:
+        fail("a prototype is RESULT (TYPE NAME, ...)")
+    read = []
+    for part in filter(None, (part.strip() for part in match[2].split(","))):
+        c, _, name = part.rpartition(" ")
+        if name not in names:
+            fail(f"unknown parameter '{name}'")
+        read.append(Parameter(typed(c), name))
+    return typed(match[1]), read
+
+
+def in_order(functions, path):
+    """By their names, of which none may be there twice."""
+    functions = sorted(functions, key=lambda f: f.name)
+    for one, other in zip(functions, functions[1:]):
+        if one.name == other.name:
+            raise TableError(f"{path}: {one.name} twice")
+    return functions
+
+
+def shmem_rows(banner, functions, rest):
+    """Rows of a table of ShmemFunction; `rest` are the fields behind the common ones, of a function."""
+    out = [banner, "constexpr ShmemFunction kFunctions[] = {\n"]
+    for f in functions:
+        out.append(f'    {{"{f.name}", MpiFamily::k{camel(f.family)}, ShmemRole::k{camel(f.role)}, '
+                   f"{REGION_TYPES[f.region_type]}, {str(f.has('progress')).lower()}, "
+                   f"{str(f.has('blocks')).lower()}, {rest(f)}}},\n")
+    out.append("};\n")
+    return "".join(out)
+
+
 def camel(word):
     return "".join(part.capitalize() for part in word.split("_"))
 
@@ -93,3 +146,24 @@ def write(path, text):
     with open(temporary, "w", encoding="utf-8") as out:
         out.write(text)
     os.replace(temporary, path)
+
+
+def run(doc, read_table, outputs, **part):
+    """The program of a table: --table FILE, an option with a file's name for each output (-: standard output), and --part,
+    as argparse has it. An output is a function of the table and the part that makes the file's text."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", required=True)
+    for option in outputs:
+        parser.add_argument(f"--{option}", metavar="OUT")
+    parser.add_argument("--part", **part)
+    args = parser.parse_args()
+    try:
+        table = read_table(args.table)
+    except TableError as error:
+        sys.exit(str(error))
+    for option, text in outputs.items():
+        path = getattr(args, option.replace("-", "_"))
+        if path == "-":
+            print(text(table, args.part))
+        elif path:
+            write(path, text(table, args.part))

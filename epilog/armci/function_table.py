@@ -9,7 +9,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from table_file import FAMILIES, REGION_TYPES, TableError, read_rows  # noqa: E402
+from table_file import FAMILIES, REGION_TYPES, in_order, read_flags, read_prototype, read_rows  # noqa: E402
 
 FLAGS = ["blocks", "progress", "wrap"]
 LIBRARIES = ["both", "comex", "armci_mpi"]
@@ -19,12 +19,6 @@ PARAMETERS = {
     "len", "value", "flag", "set", "type", "scale", "handle", "group", "op", "ploc", "prem", "bases", "size", "device", "ptr",
     "info", "memory_flag", "offset", "num", "mutex", "pval", "pids", "parent",
 }
-
-
-@dataclasses.dataclass
-class Parameter:
-    c_type: str
-    name: str
 
 
 @dataclasses.dataclass
@@ -62,20 +56,11 @@ class Table:
 
 def _expanded(row, words):
     name, family, role, region_type, library, flags = words
-    match = re.fullmatch(r"(.+?) \((.*)\)", row.text)
-    if not match:
-        row.fail("a prototype is RESULT (TYPE NAME, ...)")
     for word in TYPES if "{T}" in name else [""]:
         element = TYPES.get(word, "")
         typed = lambda text, element=element: re.sub(r"\bT\b", element, text) if element else text  # noqa: E731
-        parameters = []
-        for text in filter(None, (part.strip() for part in match[2].split(","))):
-            c_type, _, parameter = text.rpartition(" ")
-            if parameter not in PARAMETERS:
-                row.fail(f"unknown parameter '{parameter}'")
-            parameters.append(Parameter(typed(c_type), parameter))
-        yield Function(name.replace("{T}", word), family, role, region_type, library, flags, element, typed(match[1]),
-                       parameters)
+        returns, parameters = read_prototype(row.text, PARAMETERS, typed, row.fail)
+        yield Function(name.replace("{T}", word), family, role, region_type, library, flags, element, returns, parameters)
 
 
 def read_table(path):
@@ -86,13 +71,7 @@ def read_table(path):
             row.fail("expected NAME FAMILY ROLE REGION_TYPE LIBRARY FLAGS")
         if words[1] not in FAMILIES or words[3] not in REGION_TYPES or words[4] not in LIBRARIES:
             row.fail("unknown family, region type or library")
-        words[5] = [] if words[5] == "-" else words[5].split(",")
-        for flag in words[5]:
-            if flag not in FLAGS:
-                row.fail(f"unknown flag '{flag}'")
+        words[5] = read_flags(words[5], FLAGS, row.fail)
         table.functions.extend(_expanded(row, words))
-    table.functions.sort(key=lambda f: f.name)
-    for one, other in zip(table.functions, table.functions[1:]):
-        if one.name == other.name:
-            raise TableError(f"{path}: {one.name} twice")
+    table.functions = in_order(table.functions, path)
     return table

@@ -4,27 +4,18 @@
   generate.py --table functions.table --rows OUT       rows of epilog/format/armci_functions.cc
   generate.py --table functions.table --front OUT      the front's functions that both libraries have
   generate.py --table functions.table --front OUT --part NAME   one that only one has; wrap: those of --wrap; all
-  generate.py --table functions.table --others         names of those that only one library has
+  generate.py --table functions.table --others OUT     names of those that only one library has
   generate.py --table functions.table --wrapped OUT    those that the linker wraps, as strings of C++
 """
 
-import argparse
-import sys
-
 from function_table import read_table
-from table_file import REGION_TYPES, TableError, c_type, camel, parameters, passed, write
+from table_file import c_type, parameters, passed, run, shmem_rows
 
 BANNER = "Made by epilog/armci/generate.py from epilog/armci/functions.table. Do not edit."
 
 
 def rows(table):
-    out = [f"// {BANNER}\n", "constexpr ShmemFunction kFunctions[] = {\n"]
-    for f in table.functions:
-        out.append(f'    {{"{f.name}", MpiFamily::k{camel(f.family)}, ShmemRole::k{camel(f.role)}, '
-                   f"{REGION_TYPES[f.region_type]}, {str(f.has('progress')).lower()}, "
-                   f"{str(f.has('blocks')).lower()}, 0, PgasModel::kArmci}},\n")
-    out.append("};\n")
-    return "".join(out)
+    return shmem_rows(f"// {BANNER}\n", table.functions, lambda f: "0, PgasModel::kArmci")
 
 
 def moved(f, remote):
@@ -137,26 +128,12 @@ def front(table, part):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", required=True)
-    parser.add_argument("--rows", metavar="OUT")
-    parser.add_argument("--front", metavar="OUT")
-    parser.add_argument("--part", default="common")
-    parser.add_argument("--others", action="store_true")
-    parser.add_argument("--wrapped", metavar="OUT")
-    args = parser.parse_args()
-    try:
-        table = read_table(args.table)
-    except TableError as error:
-        sys.exit(str(error))
-    if args.rows:
-        write(args.rows, rows(table))
-    if args.front:
-        write(args.front, front(table, args.part))
-    if args.wrapped:
-        write(args.wrapped, "".join(f'"{f.name}",\n' for f in table.functions if f.has("wrap")))
-    if args.others:
-        print("\n".join(f.name for f in table.functions if f.library != "both"))
+    run(__doc__, read_table, {
+        "rows": lambda table, _: rows(table),
+        "front": front,
+        "wrapped": lambda table, _: "".join(f'"{f.name}",\n' for f in table.functions if f.has("wrap")),
+        "others": lambda table, _: "\n".join(f.name for f in table.functions if f.library != "both"),
+    }, default="common")
 
 
 if __name__ == "__main__":

@@ -11,14 +11,12 @@
   generate.py --table functions.table --hook-checks OUT   that the compiler sees the hooks that are found here
 """
 
-import argparse
 import dataclasses
 import pathlib
 import re
-import sys
 
 from function_table import read_table
-from table_file import FAMILIES, REGION_TYPES, TableError, camel, write
+from table_file import FAMILIES, REGION_TYPES, camel, run
 
 BANNER = "// Made by epilog/mpi/generate.py from epilog/mpi/functions.table. Do not edit.\n"
 
@@ -349,36 +347,15 @@ def wrappers(table, part):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", required=True)
-    parser.add_argument("--rows", metavar="OUT")
-    parser.add_argument("--slots", metavar="OUT")
-    parser.add_argument("--slot-rows", metavar="OUT")
-    parser.add_argument("--args", metavar="OUT", dest="arguments")
-    parser.add_argument("--wrappers", metavar="OUT")
-    parser.add_argument("--hook-checks", metavar="OUT")
-    parser.add_argument("--below", metavar="OUT")
-    parser.add_argument("--part", choices=PARTS)
-    args = parser.parse_args()
-    try:
-        table = read_table(args.table)
-    except TableError as error:
-        sys.exit(str(error))
-    if args.rows:
-        write(args.rows, rows(table))
-    if args.slots:
-        write(args.slots, slots_header(table))
-    if args.slot_rows:
-        write(args.slot_rows, slot_rows(table))
-    if args.arguments:
-        write(args.arguments, arguments_header(table))
-    if args.below:
-        write(args.below, below_entries(table))
-    if args.hook_checks:
-        write(args.hook_checks, hook_checks(table))
-    if args.wrappers:
-        write(args.wrappers, wrappers(table, args.part))
+    run(__doc__, read_table, {
+        "rows": lambda table, _: rows(table),
+        "slots": lambda table, _: slots_header(table),
+        "slot-rows": lambda table, _: slot_rows(table),
+        "args": lambda table, _: arguments_header(table),
+        "below": lambda table, _: below_entries(table),
+        "hook-checks": lambda table, _: hook_checks(table),
+        "wrappers": wrappers,
+    }, choices=PARTS)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from table_file import FAMILIES, REGION_TYPES, TableError, read_rows  # noqa: E402
+from table_file import FAMILIES, REGION_TYPES, Parameter, in_order, read_flags, read_prototype, read_rows  # noqa: E402
 
 FLAGS = ["blocks", "progress", "ctx", "own"]
 # The C type that a type's name stands for.
@@ -28,12 +28,6 @@ PARAMETERS = {
     "options", "addr", "src_team", "src_pe", "dest_team", "config_mask", "config", "stride", "new_team", "xrange",
     "xaxis_config", "xaxis_mask", "xaxis_team", "yaxis_config", "yaxis_mask", "yaxis_team",
 }
-
-
-@dataclasses.dataclass
-class Parameter:
-    c_type: str
-    name: str
 
 
 @dataclasses.dataclass
@@ -80,18 +74,10 @@ def _expanded(row, prototype, element_name, fail):
     element = element_name if element_name.isdigit() else TYPES.get(element_name, "")
     if element_name and not element:
         fail(f"unknown type '{element_name}'")
-    match = re.fullmatch(r"(.+?) \((.*)\)", prototype)
-    if not match:
-        fail("a prototype is RESULT (TYPE NAME, ...)")
-    parameters = []
-    for text in filter(None, (part.strip() for part in match[2].split(","))):
-        c_type, _, parameter = text.rpartition(" ")
-        if parameter not in PARAMETERS:
-            fail(f"unknown parameter '{parameter}'")
-        parameters.append(Parameter(_typed(c_type, element), parameter))
+    returns, parameters = read_prototype(prototype, PARAMETERS, lambda text: _typed(text, element), fail)
     full = name.replace("{T}", element_name).replace("{N}", element_name)
     plain = Function(full, name, family, role, region_type, int(since), [f for f in flags if f != "ctx"], element,
-                     _typed(match[1], element), parameters)
+                     returns, parameters)
     yield plain
     if "ctx" in flags:
         context = [Parameter("Context", "ctx")]
@@ -112,15 +98,9 @@ def read_table(path):
             row.fail("expected NAME FAMILY ROLE REGION_TYPE SINCE FLAGS TYPES")
         if words[1] not in FAMILIES or words[3] not in REGION_TYPES:
             row.fail("unknown family or region type")
-        words[5] = [] if words[5] == "-" else words[5].split(",")
-        for flag in words[5]:
-            if flag not in FLAGS:
-                row.fail(f"unknown flag '{flag}'")
+        words[5] = read_flags(words[5], FLAGS, row.fail)
         names = [] if words[6] == "-" else [n for part in words[6].split(",") for n in lists.get(part, [part])]
         for element in names or [""]:
             table.functions.extend(_expanded(words, row.text, element, row.fail))
-    table.functions.sort(key=lambda f: f.name)
-    for one, other in zip(table.functions, table.functions[1:]):
-        if one.name == other.name:
-            raise TableError(f"{path}: {one.name} twice")
+    table.functions = in_order(table.functions, path)
     return table

@@ -7,11 +7,8 @@
   generate.py --table functions.table --wrappers OUT --part P  entry points of one part
 """
 
-import argparse
-import sys
-
 from function_table import read_table
-from table_file import FAMILIES, REGION_TYPES, TableError, c_type, camel, parameters, passed, write
+from table_file import FAMILIES, c_type, camel, parameters, passed, run, shmem_rows
 
 BANNER = "// Made by epilog/shmem/generate.py from epilog/shmem/functions.table. Do not edit.\n"
 FAMILY_NUMBERS = {name: number for number, name in enumerate(FAMILIES)}
@@ -20,13 +17,7 @@ PARTS = ["put", "get", "atomic", "wait", "coll", "rest"]
 
 
 def rows(table):
-    out = [BANNER, "constexpr ShmemFunction kFunctions[] = {\n"]
-    for f in table.functions:
-        out.append(f'    {{"{f.name}", MpiFamily::k{camel(f.family)}, ShmemRole::k{camel(f.role)}, '
-                   f"{REGION_TYPES[f.region_type]}, {str(f.has('progress')).lower()}, "
-                   f"{str(f.has('blocks')).lower()}, {f.since}}},\n")
-    out.append("};\n")
-    return "".join(out)
+    return shmem_rows(BANNER, table.functions, lambda f: f.since)
 
 
 def part_of(f):
@@ -208,26 +199,12 @@ def wrappers(table, part):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--table", required=True)
-    parser.add_argument("--rows", metavar="OUT")
-    parser.add_argument("--forwards", metavar="OUT")
-    parser.add_argument("--own", metavar="OUT")
-    parser.add_argument("--wrappers", metavar="OUT")
-    parser.add_argument("--part", choices=PARTS)
-    args = parser.parse_args()
-    try:
-        table = read_table(args.table)
-    except TableError as error:
-        sys.exit(str(error))
-    if args.rows:
-        write(args.rows, rows(table))
-    if args.forwards:
-        write(args.forwards, forwards(table))
-    if args.own:
-        write(args.own, own(table))
-    if args.wrappers:
-        write(args.wrappers, wrappers(table, args.part))
+    run(__doc__, read_table, {
+        "rows": lambda table, _: rows(table),
+        "forwards": lambda table, _: forwards(table),
+        "own": lambda table, _: own(table),
+        "wrappers": wrappers,
+    }, choices=PARTS)
 
 
 if __name__ == "__main__":
