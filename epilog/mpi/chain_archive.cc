@@ -2,7 +2,8 @@
 // program.
 //
 // A static MPI's parts are pulled in by these references. What it may lack is referred to weakly;
-// all of it is where no MPI need be there (KOJAK_ALWAYS is defined by the build of SHMEM's archive).
+// all of it is where no MPI need be there (KOJAK_ALWAYS is defined by the build of SHMEM's
+// archive).
 #include <string.h>
 
 #include "epilog/mpi/chain.h"

@@ -17,10 +17,10 @@ Shares::Shares(const Report& report)
     const std::size_t parent = report.metrics()[m].parent;
     other_tree[m] = parent == kNone ? m != all : other_tree[parent];
   }
-  for (const Metric* metric : {&Time::kMetric, &Service::kMetric}) {
-    const std::size_t m = report.find_metric(metric->name),
-                      service = report.find_metric(Service::kMetric.name);
-    if (m != kNone && service != kNone) start[m] += report.total(service);
+  if (const std::size_t service = report.find_metric(Service::kMetric.name); service != kNone) {
+    const double served = report.total(service);
+    start[service] += served;
+    if (all != kNone) start[all] += served;
   }
   if (!(time.left_out > 0)) return;
   for (const auto& [name, seconds] :

@@ -10,7 +10,7 @@ but for those that no version of the standard has any more, and other libraries'
 
 import sys
 
-from table_covers_library import comparable, declared, read_table
+from table_covers_library import compare_with_header, declared, read_table
 
 # Of SGI's library, of Open MPI's and of Sandia's; and a name that is not looked for.
 NOT_OF_THE_STANDARD = {"start_pes", "shmem_swap", "shmem_wait_until", "shmem_team_ptr", "shmem_sync_deprecated",
@@ -23,17 +23,7 @@ def main():
     known = {f.name: f for f in table.functions}
     header = declared(compiler, f"-I{include}")
     faults = []
-    for name, types in sorted(header.items()):
-        if name in table.exempt:
-            continue
-        if name not in known:
-            faults.append(f"{name}: declared in shmem.h, missing from the table")
-            continue
-        f = known[name]
-        mine = [comparable(f.returns)] + [comparable(p.c_type) for p in f.parameters]
-        told = [comparable(t) for t in types if t != "..."]
-        if mine != told:
-            faults.append(f"{name}: the table says {mine}, shmem.h {types}")
+    compare_with_header(table, header, faults)
     if "--whole" in sys.argv[4:]:
         there = {known[name].template for name in header if name in known}
         for template in sorted({f.template for f in table.functions} - there):

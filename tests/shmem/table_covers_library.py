@@ -50,6 +50,29 @@ def comparable(text):
     return "*" if "*" in text or text.endswith(("shmem_ctx_t", "shmem_team_t")) or text in ("Context", "Team") else plain(text)
 
 
+def compare_with_header(table, header, faults, in_header=None):
+    """Adds to the faults what shmem.h declares and the table lacks, or has in another way; says how many it compared.
+    `in_header`: first types by which a header is known to differ from the standard's, {function: (its, standard's)}."""
+    known = {f.name: f for f in table.functions}
+    compared = 0
+    for name, types in sorted(header.items()):
+        if name in table.exempt:
+            continue
+        if name not in known:
+            faults.append(f"{name}: declared in shmem.h, missing from the table")
+            continue
+        f = known[name]
+        mine = [comparable(f.returns)] + [comparable(p.c_type) for p in f.parameters]
+        compared += 1
+        told = [comparable(t) for t in types if t != "..."]  # shmem_pcontrol of Open MPI 5
+        its, standard = (in_header or {}).get(name, (None, None))
+        if told[0] == its:
+            told[0] = standard
+        if mine != told:
+            faults.append(f"{name}: the table says {mine}, shmem.h {types}")
+    return compared
+
+
 def main():
     table_path, ours, compiler = sys.argv[1:]
     table = read_table(table_path)
@@ -63,22 +86,8 @@ def main():
         faults.append(f"{name}: in the library, missing from the table")
     for name in sorted(known.keys() - taken):
         faults.append(f"{name}: in the table, not exported by libelg_shmem")
-    header = declared(compiler)
-    compared = 0
-    for name, types in sorted(header.items()):
-        if name in table.exempt:
-            continue
-        if name not in known:
-            faults.append(f"{name}: declared in shmem.h, missing from the table")
-            continue
-        f = known[name]
-        mine = [comparable(f.returns)] + [comparable(p.c_type) for p in f.parameters]
-        compared += 1
-        told = [comparable(t) for t in types if t != "..."]  # shmem_pcontrol of Open MPI 5
-        if name == "shmem_team_sync" and told[0] == "void":  # there, too; the standard has int
-            told[0] = "int"
-        if mine != told:
-            faults.append(f"{name}: the table says {mine}, shmem.h {types}")
+    compared = compare_with_header(table, declared(compiler), faults,
+                                   {"shmem_team_sync": ("void", "int")})  # of Open MPI 5
     print(f"{len(known)} functions in the table, {len(theirs)} in the library, {compared} compared with shmem.h")
     if faults or compared < 800:
         sys.exit("\n".join(faults) or "shmem.h is not understood")

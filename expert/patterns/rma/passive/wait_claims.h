@@ -139,13 +139,13 @@ class WaitClaims {
   static bool can_contend(const Call& call, ProgressKind kind) {
     return call.function != nullptr || is_shmem(kind);
   }
-  // Whether its waiting for progress may still count in the end.
   // Times with nothing outstanding that cannot count any more.
   bool counts_for_nothing(const WaitingCall::Outside& outside) const {
     const Open needed = open(outside.window, outside.kind);
     return is_idle(outside.kind) && !(needed.same_node && !outside.same.empty()) &&
            !(needed.other_node && !outside.other.empty());
   }
+  // Whether its waiting for progress may still count in the end.
   static bool may_count(const Window& window, const WaitingCall& waiting);
   static Amounts left_over(const Call& call, const WaitingCall::Outside& outside,
                            const Intervals& taken);

@@ -15,10 +15,11 @@
 
 namespace kojak::expert {
 
-// ("Shmem" is ARMCI, too.) What a call is to the progress of its targets. Those up to kShmemQuiet cannot end without them
-// while operations are outstanding: they are evidence for or against progress without MPI calls.
-// Nothing obliges a flush or an unlock to ask a target with nothing outstanding; some MPIs do:
-// these are evidence of their own kind only. Those of locks are evidence of locks only.
+// ("Shmem" is ARMCI, too.) What a call is to the progress of its targets. Those up to kShmemQuiet
+// cannot end without them while operations are outstanding: they are evidence for or against
+// progress without MPI calls. Nothing obliges a flush or an unlock to ask a target with nothing
+// outstanding; some MPIs do: these are evidence of their own kind only. Those of locks are evidence
+// of locks only.
 enum class ProgressKind : std::uint8_t {
   kFlush,
   kUnlock,
