@@ -14,7 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "fortran"))
 from find_libraries import defining, libraries  # noqa: E402
-from generate import write  # noqa: E402
+from table_file import write  # noqa: E402
 
 TEXT = """// Made by epilog/mpi/find_mpi_library.py. Do not edit.
 #pragma once

@@ -39,7 +39,7 @@ the measurement library of your MPI, too: kojak-openmpi or kojak-mpich.")
 function(kojak_package_of_mpi mpi result)
   set(package "")
   execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/epilog/mpi/find_mpi_library.py
-    --compiler ${KOJAK_${mpi}_CC} --print OUTPUT_VARIABLE library OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    --compiler ${KOJAK_${mpi}_CC} --print OUTPUT_VARIABLE library OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   find_program(KOJAK_DPKG_QUERY NAMES dpkg-query)
   mark_as_advanced(KOJAK_DPKG_QUERY)
   if(KOJAK_DPKG_QUERY AND IS_ABSOLUTE "${library}")

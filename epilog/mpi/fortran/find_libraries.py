@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-from generate import write  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir))
+from table_file import write  # noqa: E402
 
 TEXT = """// Made by epilog/mpi/fortran/find_libraries.py. Do not edit.
 #pragma once

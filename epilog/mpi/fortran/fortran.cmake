@@ -47,7 +47,7 @@ function(kojak_add_fortran mpi)
   set(libraries ${made}/include/epilog/mpi/fortran/libraries.h)
   add_custom_command(OUTPUT ${libraries}
     COMMAND ${Python3_EXECUTABLE} ${dir}/find_libraries.py --compiler ${KOJAK_${mpi}_FC} --out ${libraries}
-    DEPENDS ${dir}/find_libraries.py
+    DEPENDS ${dir}/find_libraries.py ${PROJECT_SOURCE_DIR}/epilog/table_file.py
     COMMENT "Finding the Fortran libraries of ${mpi}")
   add_custom_target(kojak_fortran_generated_${mpi} DEPENDS ${sources} ${values} ${libraries})
 
