@@ -67,7 +67,9 @@ void CauseChains::end_chain(Chain& chain, LocationIndex culprit, StretchId stret
   chain.explained = true;
   chain.stretch = log_.stretches[stretch];
   chain.begin = chain.end = log_.seconds_at(to);
-  const Timeline& timeline = log_.timelines[culprit];
+  const bool serves = chain.stretch.kind == Stretch::Kind::kAnswering;
+  const Timeline& timeline =
+      log_.doing(culprit, serves ? CauseLog::Known::kService : CauseLog::Known::kDirect);
   const Piece* piece = timeline.before(to);
   for (std::size_t i = 0; piece != nullptr && i < CauseLog::kMostPieces; ++i) {
     const Ticks begin = timeline.begin_of(*piece);

@@ -12,8 +12,39 @@ CauseFinder::CauseFinder(const Setting& setting, const RegionClasses& classes,
                          const Options& options, LogMemory& memory)
     : log_(setting.locations(), memory),
       classes_(classes),
+      trace_(setting.trace),
       services_(setting.services),
-      options_(options) {}
+      options_(options) {
+  if (!services_.any()) return;
+  for (LocationIndex l = 0; l < setting.locations(); ++l) {
+    if (services_.since(l) < Services::kNever) log_.serving.try_emplace(l, memory);
+    log_.firsts.push_back(trace_.main_index(trace_.process(l)));
+  }
+}
+
+void CauseFinder::asks(const earl::OpenCall& call) {
+  const MpiRole role = call.role();
+  const bool finds = role >= MpiRole::kProbe && role <= MpiRole::kImprobe;
+  const bool tests = role >= MpiRole::kTest && role <= MpiRole::kTestsome;
+  if (!finds && !tests && role != MpiRole::kFinalize) return;
+  const StretchId idle = log_.stretches.answering(raw(call.cnode), Stretch::kNobody);
+  log_.serving.at(call.index).go_over(ticks(call.enter), idle);
+}
+
+void CauseFinder::takes(const earl::RecvEvent& receive) {
+  const earl::OpenCall& call = *receive.call;
+  Timeline& timeline = log_.serving.at(call.index);
+  const LocationIndex whom = trace_.main_index(receive.source);
+  const Stretch& now = log_.stretches[timeline.doing()];
+  // More from the one whom it answers belongs to the same request.
+  if (!receive.from_any && now.kind == Stretch::Kind::kAnswering && now.whom == whom) return;
+  const auto go_over = [&](Seconds time, LocationIndex to) {
+    timeline.go_over(ticks(time), log_.stretches.answering(raw(call.cnode), to));
+    grow(sizeof(Piece));
+  };
+  go_over(call.enter, Stretch::kNobody);
+  go_over(receive.time, whom);
+}
 
 void CauseFinder::on_meeting(std::uint64_t operation, std::span<const Arrival> arrivals) {
   if (!has_room(log_.groups)) return;
@@ -25,6 +56,10 @@ void CauseFinder::on_meeting(std::uint64_t operation, std::span<const Arrival> a
     std::sort(current_.begin(), current_.end(), before);
     if (current_.empty()) return;
     arrivals = current_;
+    const auto last =
+        std::max_element(current_.begin(), current_.end(),
+                         [](const Arrival& a, const Arrival& b) { return a.enter < b.enter; });
+    last_to_come_ = {.location = last->location, .time = last->enter};
   } else if (!std::is_sorted(arrivals.begin(), arrivals.end(), before)) {
     current_.assign(arrivals.begin(), arrivals.end());
     std::sort(current_.begin(), current_.end(), before);
@@ -81,14 +116,33 @@ void CauseFinder::on_team(LocationIndex master, Seconds made,
 
 void CauseFinder::on_wait(const Wait& wait) {
   if (wait.cause == Wait::Cause::kNobody || kPartOfPattern[wait.metric]) return;
-  if (wait.cause == Wait::Cause::kSeen) return add_wait(wait, true);
-  if (serves(wait.ended_by.location, wait.ended_by.time)) {
-    Wait unexplained = wait;
-    unexplained.ended_by = {};
-    return add_wait(unexplained, false);
-  }
+  const EndedBy& by = wait.ended_by;
+  if (services_.any() && serves(by.location, by.never ? wait.end : by.time)) [[unlikely]]
+    return add_service(wait);
+  if (wait.cause == Wait::Cause::kSeen) return add_wait(wait, CauseLog::Known::kDirect);
   if (wait.ended_by.never) return add_unended(wait);
   add_compared(wait);
+}
+
+void CauseFinder::add_service(const Wait& wait) {
+  Wait part = wait;
+  part.ended_by.never = false;
+  const EndedBy by = part.ended_by;
+  // Of a meeting the others come first, and then the one that serves.
+  const bool meeting = wait.operation.number == operation_ && last_to_come_.known() &&
+                       last_to_come_.location != wait.location && wait.begin < last_to_come_.time;
+  if (meeting) {
+    part.end = std::min(wait.end, last_to_come_.time);
+    part.waiting = std::min(wait.waiting, part.end - part.begin);
+    part.ended_by = last_to_come_;
+    add_wait(part, CauseLog::Known::kDelay);
+    part.begin = part.end;
+    part.end = wait.end;
+    part.waiting = wait.waiting - part.waiting;
+    part.ended_by = by;
+    if (!(part.waiting > Seconds{0})) return;
+  }
+  add_wait(part, CauseLog::Known::kService);
 }
 
 void CauseFinder::add_unended(Wait wait) {
@@ -107,21 +161,22 @@ void CauseFinder::add_unended(Wait wait) {
 
 void CauseFinder::add_compared(const Wait& wait) {
   const Seconds idle = wait.ended_by.idle_since;
-  if (!(idle < wait.end) || !wait.ended_by.known()) return add_wait(wait, false);
+  if (!(idle < wait.end) || !wait.ended_by.known()) return add_wait(wait, CauseLog::Known::kDelay);
   Wait part = wait;  // until it had done its work for the one that waits
   if (wait.begin < idle) {
     part.end = part.ended_by.time = idle;
     part.waiting = std::min(wait.waiting, idle - wait.begin);
-    add_wait(part, false);
+    add_wait(part, CauseLog::Known::kDelay);
     part.begin = idle;
     part.waiting = wait.waiting - part.waiting;
   }
   part.end = wait.end;
   part.ended_by = wait.ended_by;
-  add_wait(part, true);
+  add_wait(part, CauseLog::Known::kDirect);
 }
 
-void CauseFinder::add_wait(const Wait& wait, bool direct) {
+void CauseFinder::add_wait(const Wait& wait, CauseLog::Known known) {
+  const bool direct = known != CauseLog::Known::kDelay;
   if (!has_room(log_.waits)) [[unlikely]] {
     log_.not_listed += in_ticks(wait.waiting.value);
     return;
@@ -137,7 +192,8 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
       !direct && !log_.groups.empty() && wait.operation.number == operation_ &&
       wait.ended_by.known() && by_time == log_.groups.back().last &&
       (!log_.groups.back().waited || log_.groups.back().waits_end == log_.waits.size());
-  if (wait.ended_by.known() && !(for_all && log_.groups.back().synchronised)) {
+  const bool dependent = wait.ended_by.known() && known != CauseLog::Known::kService;
+  if (dependent && !(for_all && log_.groups.back().synchronised)) {
     depend(wait.location, wait.enter, wait.exit, wait.exit_pos, wait.ended_by);
   }
   if (wait.waiting.value < options_.min_wait) {
@@ -145,7 +201,7 @@ void CauseFinder::add_wait(const Wait& wait, bool direct) {
     return;
   }
   w.place = place_of(wait);
-  w.known = direct ? CauseLog::Known::kDirect : CauseLog::Known::kDelay;
+  w.known = known;
   const auto number = static_cast<WaitId>(log_.waits.size());
   if (for_all) {
     CauseLog::Group& group = log_.groups.back();

@@ -26,6 +26,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "earl/aspects/messages.h"
 #include "expert/causes/log.h"
 #include "expert/causes/root_causes.h"
 #include "expert/patterns/openmp/teams.h"
@@ -46,8 +47,10 @@ class CauseFinder {
 
   // All events of the trace, in its order.
   void on_enter(const earl::OpenCall& call) {
-    if (log_.full || serves(call.index, call.enter)) [[unlikely]]
+    if (log_.full) [[unlikely]]
       return;
+    if (serves(call.index, call.enter)) [[unlikely]]
+      return asks(call);
     grow(2 * sizeof(Piece));
     log_.timelines[call.index].enter(ticks(call.enter), raw(call.cnode), kind_of(call, classes_),
                                      log_.stretches);
@@ -60,6 +63,15 @@ class CauseFinder {
     if (log_.full || serves(call.index, call.exit)) [[unlikely]]
       return;
     log_.timelines[call.index].leave(ticks(call.exit));
+  }
+  void on_receive(const earl::RecvEvent& receive) {
+    if (services_.any() && serves(receive.call->index, receive.call->enter)) [[unlikely]]
+      takes(receive);
+  }
+  void on_end(Seconds last) {
+    for (auto& [location, timeline] : log_.serving) {
+      timeline.go_over(ticks(last), Stretches::kBeforeRecording);
+    }
   }
   // What the location was found computing, in order of time.
   void on_sample(const earl::OpenCall& in, Seconds time, CallSiteId site, std::uint32_t count) {
@@ -109,7 +121,13 @@ class CauseFinder {
   }
   // What a process does that serves the others is compared with nothing.
   bool serves(LocationIndex location, Seconds time) const { return services_.at(location, time); }
-  void add_wait(const Wait& wait, bool direct);
+  // One that serves, at the begin of a call: where that asks for a message it has nothing to do.
+  void asks(const earl::OpenCall& call);
+  // It takes one.
+  void takes(const earl::RecvEvent& receive);
+  void add_wait(const Wait& wait, CauseLog::Known known);
+  // For one that serves: what it does meanwhile is known.
+  void add_service(const Wait& wait);
   void add_unended(Wait wait);
   // Of which the awaited one may have become idle before the end.
   void add_compared(const Wait& wait);
@@ -121,6 +139,7 @@ class CauseFinder {
 
   CauseLog log_;
   const RegionClasses& classes_;
+  const earl::Trace& trace_;
   const Services& services_;
   Options options_;
   Seconds common_;
@@ -131,6 +150,7 @@ class CauseFinder {
   std::size_t grown_ = 0;
   // Of the operation told of last.
   std::uint64_t operation_ = 0;
+  EndedBy last_to_come_;  // of those who do not serve; if any serves
   std::vector<Arrival> current_;
   std::vector<LocationIndex> members_;
   CommonMoments::GroupId group_ = CauseLog::kNone32;

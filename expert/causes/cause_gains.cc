@@ -86,7 +86,10 @@ void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& group
   });
   replay(gains);
   const auto found = gains.finish(ends);
-  for (std::size_t i = 0; i < causes.size(); ++i) causes[i].cause.gain = in_seconds(found[i]);
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    RootCause& cause = causes[i].cause;
+    if (cause.stretch.kind != Stretch::Kind::kAnswering) cause.gain = in_seconds(found[i]);
+  }
   groups.take_alone(found);
   if (groups.cumulated() == 0) return;
   gains.start(groups.cumulated(), [&](std::uint32_t thing, LocationIndex) {
@@ -128,7 +131,7 @@ void CauseSolver::each_delay(const std::vector<bool>& culprits, F&& f, G&& after
       const WaitRecord& wait = waits_[item.index()];
       if (wait.known == Known::kDelay) {
         next_pair(wait.by, log_.by_time(item.index()), {item});
-      } else if (wait.known == Known::kDirect && culprits[wait.by]) {
+      } else if (log_.is_direct(wait) && culprits[wait.by]) {
         const Delay delay = direct_.of(wait, [](std::uint32_t, Ticks, Ticks) {});
         f(delay, direct_.shares(), {item});
       }

@@ -191,7 +191,9 @@ std::uint32_t CauseSolver::GainsOfGroups::cases_alone(std::size_t thing,
 
 void CauseSolver::GainsOfGroups::take_alone(std::span<const Ticks> gains) {
   for (Thing& t : things_) {
-    if (t.its_case != kNone) t.of->group.gain = gains[t.its_case];
+    // (What follows from a faster answer is not known: those who serve are not replayed.)
+    const bool known = t.of->group.kind != Stretch::Kind::kAnswering;
+    if (t.its_case != kNone && known) t.of->group.gain = gains[t.its_case];
     if (t.odd_case != kNone) t.of->group.odd_gain = gains[t.odd_case];
   }
   for (std::size_t i = 0; i < things_.size(); ++i) {
@@ -205,9 +207,8 @@ void CauseSolver::GainsOfGroups::take_alone(std::span<const Ticks> gains) {
     const CauseGroup &a = things_[x].of->group, &b = things_[y].of->group;
     if (in_steps(a) != in_steps(b)) return in_steps(a) > in_steps(b);
     if (a.amount != b.amount) return a.amount > b.amount;
-    return std::tuple(things_[x].begin, a.largest, a.stretch.path, a.stretch.before,
-                      a.stretch.after) < std::tuple(things_[y].begin, b.largest, b.stretch.path,
-                                                    b.stretch.before, b.stretch.after);
+    return std::tuple(things_[x].begin, a.largest, a.stretch.place()) <
+           std::tuple(things_[y].begin, b.largest, b.stretch.place());
   });
   if (listed_.empty() && !things_.empty()) listed_.push_back(0);  // the first always
   if (!listed_.empty()) {

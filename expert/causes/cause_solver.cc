@@ -140,8 +140,7 @@ void CauseSolver::list(RootCauses& results) {
       const RootCause &a = x.cause, &b = y.cause;
       if (a.gain != b.gain) return a.gain > b.gain;
       if (a.seconds != b.seconds) return a.seconds > b.seconds;
-      return std::tuple(a.location, a.stretch.path, a.stretch.before, a.stretch.after) <
-             std::tuple(b.location, b.stretch.path, b.stretch.before, b.stretch.after);
+      return std::tuple(a.location, a.stretch.place()) < std::tuple(b.location, b.stretch.place());
     });
   };
   sort(listed);

@@ -109,8 +109,8 @@ void take(GroupOfAtoms& group, const CauseAtom& atom, std::uint32_t number) {
 
 bool before(const CauseAtom& a, const CauseAtom& b) {
   if (a.amount != b.amount) return a.amount > b.amount;
-  return std::tuple(a.location, a.stretch.path, a.stretch.before, a.stretch.after, a.done->key) <
-         std::tuple(b.location, b.stretch.path, b.stretch.before, b.stretch.after, b.done->key);
+  return std::tuple(a.location, a.stretch.place(), std::string_view(a.done->key)) <
+         std::tuple(b.location, b.stretch.place(), std::string_view(b.done->key));
 }
 
 // What its largest atom says, the line with the most samples, and who makes how much.
@@ -441,7 +441,8 @@ std::vector<GroupOfAtoms> put_together(const std::vector<CauseAtom>& atoms, cons
 void find_shape(CauseGroup& group, const std::vector<PairOfGroup>& pairs, Amount for_locks,
                 Amount all) {
   constexpr std::size_t kFew = 3, kTurns = 3;
-  if (find_pairs(group, pairs, all)) return find_odd(group);
+  const bool answers = group.kind == Stretch::Kind::kAnswering;  // whoever asks
+  if (!answers && find_pairs(group, pairs, all)) return find_odd(group);
   std::vector<std::uint32_t> sorted;
   for (std::uint32_t r = 0; r < group.ranks.size(); ++r) {
     if (group.ranks[r].makes_wait > 0) sorted.push_back(r);
@@ -453,7 +454,7 @@ void find_shape(CauseGroup& group, const std::vector<PairOfGroup>& pairs, Amount
     const CauseGroup::Rank& rank = group.ranks[r];
     group.units.push_back({{rank.location}, rank.makes_wait, rank.location, rank.location});
   }
-  if (2 * for_locks >= group.direct && group.direct > 0 && sorted.size() >= kTurns) {
+  if (!answers && 2 * for_locks >= group.direct && group.direct > 0 && sorted.size() >= kTurns) {
     group.shape = CauseGroup::Shape::kTurns;
     return find_odd(group);
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "epilog/format/io/log_memory.h"
@@ -48,9 +49,10 @@ struct CauseLog {
   };
   enum class Known : std::uint8_t {
     kNothing,
-    kDelay,   // the awaited one is compared with the one that waits, or will be
-    kDirect,  // the trace shows what the awaited one did meanwhile
-    kOfGroup  // it waited for the last of a group
+    kDelay,    // the awaited one is compared with the one that waits, or will be
+    kDirect,   // the trace shows what the awaited one did meanwhile
+    kService,  // likewise, and the awaited one serves
+    kOfGroup   // it waited for the last of a group
   };
   struct WaitRecord {
     Ticks begin, end;
@@ -98,6 +100,16 @@ struct CauseLog {
   Ticks since_start(Seconds time) const {
     return std::max<Ticks>(in_ticks(time.value - start.value), 0);
   }
+  // Where it stands what the awaited one of a wait did.
+  const Timeline& doing(LocationIndex location, Known known) const {
+    return known == Known::kService ? serving.at(location) : timelines[location];
+  }
+  bool answers_another(const Stretch& stretch, const WaitRecord& waiting) const {
+    return stretch.kind == Stretch::Kind::kAnswering && stretch.whom != Stretch::kNobody &&
+           stretch.whom != firsts[places[waiting.place].location];
+  }
+  // Who worked.
+  std::size_t workers() const { return timelines.size() - serving.size(); }
   // A time of the trace.
   double seconds_at(Ticks time) const { return start.value + in_seconds(Amount{time}); }
   // When the awaited one ended that wait. (It is known; kDelay.)
@@ -121,6 +133,9 @@ struct CauseLog {
     memory.rest();
   }
   const WaitPlace& place_of(WaitId wait) const { return places[waits[wait].place]; }
+  static bool is_direct(const WaitRecord& wait) {
+    return wait.known == Known::kDirect || wait.known == Known::kService;
+  }
   bool is_idle(const WaitRecord& wait) const { return places[wait.place].idle; }
   // What it waited on its own account.
   Ticks own(const WaitRecord& wait) const { return is_idle(wait) ? 0 : wait.length; }
@@ -136,6 +151,9 @@ struct CauseLog {
   bool full = false;  // what came later is left out, see RootCauses::until
   Stretches stretches;
   std::vector<Timeline> timelines;  // by location
+  // Of those that serve, from then on: whom they answer.
+  std::map<LocationIndex, Timeline> serving;
+  std::vector<LocationIndex> firsts;  // by location: its process's first thread; if any serves
   std::vector<WaitPlace> places;
   LogVector<WaitRecord> waits;
   LogVector<LateEnder> late_enders;  // of waits for one that ended them later than they ended

@@ -1,11 +1,13 @@
 // What a process can be doing: the things that the cost of waiting is charged to.
 //
 // A stretch is the computing of one function between two MPI calls, or the calls of one call path,
-// or time that no region covers, or the time that a thread takes to start in a parallel region.
+// or time that no region covers, or the time that a thread takes to start in a parallel region, or
+// what one that serves the others does for one of them.
 // Numbers are dense, in order of first appearance. Memory: distinct stretches.
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -22,14 +24,19 @@ struct Stretch {
     kCall,       // in the call `path`, without its waiting
     kOverhead,   // of the measurement: no cause of anything
     kStarting,   // in the parallel region `path`, after its team was made
+    kAnswering,  // `whom`, whose message it took in the call `path`
   };
-  static constexpr std::size_t kKinds = 5;
+  static constexpr std::size_t kKinds = 6;
   Kind kind = Kind::kBeforeRecording;
   CallPathIndex path = kNoCallPath;
   CallPathIndex before = kNoCallPath, after = kNoCallPath;  // none: the program's begin or end
+  std::uint32_t whom = kNobody;
   // Computing is compared function by function, whatever calls stand around it; calls are compared
   // place by place.
   std::uint32_t function = 0;
+
+  static constexpr std::uint32_t kNobody = 0xFFFFFFFF;  // no location
+  auto place() const { return std::tuple(path, before, after, whom); }
 };
 
 // The computing in `path` between two calls, as a key of tables.
@@ -77,6 +84,13 @@ class Stretches {
     return added ? add({.kind = Stretch::Kind::kStarting, .path = path}) : known->second;
   }
 
+  // One that serves: kNobody, and it has nothing to do.
+  StretchId answering(CallPathIndex path, std::uint32_t whom) {
+    const auto [known, added] = answering_.try_emplace(std::uint64_t{path} << 32 | whom, size());
+    if (!added) return known->second;
+    return add({.kind = Stretch::Kind::kAnswering, .path = path, .whom = whom});
+  }
+
   const Stretch& operator[](StretchId id) const { return all_[id]; }
   StretchId size() const { return static_cast<StretchId>(all_.size()); }
   std::uint32_t functions() const { return functions_count_; }
@@ -95,8 +109,11 @@ class Stretches {
     const auto [function, first] =
         functions_.try_emplace(compared_as(between.path), functions_count_);
     if (first) ++functions_count_;
-    return add(
-        {Stretch::Kind::kComputing, between.path, between.before, between.after, function->second});
+    return add({.kind = Stretch::Kind::kComputing,
+                .path = between.path,
+                .before = between.before,
+                .after = between.after,
+                .function = function->second});
   }
   StretchId add(const Stretch& stretch) {
     all_.push_back(stretch);
@@ -127,6 +144,7 @@ class Stretches {
   std::vector<StretchId> by_path_;  // 0: none yet
   std::unordered_map<Between, StretchId, Between::Hash> computing_;
   std::unordered_map<CallPathIndex, StretchId> starting_;
+  std::unordered_map<std::uint64_t, StretchId> answering_;
   std::vector<CallPathIndex> compared_as_;
   std::unordered_map<CallPathIndex, std::uint32_t> functions_, calls_;
   std::uint32_t functions_count_ = 0;

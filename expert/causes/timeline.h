@@ -78,6 +78,12 @@ class Timeline {
     now_ = open_.back();
     open_.pop_back();
   }
+  // Of one that serves, which is told nothing else: it does that from then on.
+  void go_over(Ticks time, StretchId to) {
+    advance(time);
+    now_.stretch = to;
+  }
+  StretchId doing() const { return now_.stretch; }
   // After the last event.
   void finish(Stretches& stretches) {
     bounds_.finish();

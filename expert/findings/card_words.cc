@@ -68,6 +68,8 @@ std::string title_of(const Report& report, const CauseGroup& group) {
       return what + " takes longer on " + who;
     case Stretch::Kind::kComputing:
       return computing_title(report, group);
+    case Stretch::Kind::kAnswering:
+      return answering_words(report, group);
     default:
       return who + ' ' + what;
   }

@@ -139,6 +139,8 @@ std::string stretch_name(const Report& report, const Stretch& stretch) {
       return call_name(report, stretch.path);
     case Stretch::Kind::kStarting:
       return "starting in " + call_name(report, stretch.path);
+    case Stretch::Kind::kAnswering:
+      return "answering " + who(report, stretch.whom);
     case Stretch::Kind::kComputing:
       break;
   }
@@ -258,6 +260,9 @@ std::string cause_words(const Report& report, const RootCause& cause) {
     case Stretch::Kind::kStarting:
       return does + " starts " + seconds(cause.longer) + " later in " +
              call_name(report, cause.stretch.path);
+    case Stretch::Kind::kAnswering:
+      return does + ", which serves, was answering " + who(report, cause.stretch.whom) + " for " +
+             how;
     case Stretch::Kind::kComputing: {
       const StretchWords words =
           computing_words(report, cause.stretch, true, sampled_words(report, cause));
@@ -349,8 +354,7 @@ std::string does_at_end(const Report& report, const Chain& chain) {
   const std::vector<RootCause>& causes = report.root_causes()->causes;
   const auto cause = std::find_if(causes.begin(), causes.end(), [&](const RootCause& known) {
     const Stretch& c = known.stretch;
-    return known.location == who && c.kind == s.kind && c.path == s.path && c.before == s.before &&
-           c.after == s.after;
+    return known.location == who && c.kind == s.kind && c.place() == s.place();
   });
   switch (cause == causes.end() ? Spent::kOutside : spent_by(*cause)) {
     case Spent::kBlocked:
@@ -402,6 +406,8 @@ std::string chain_words(const Report& report, const Chain& chain) {
     case Stretch::Kind::kBeforeRecording:
     case Stretch::Kind::kStarting:
       return words + " starts late";
+    case Stretch::Kind::kAnswering:
+      return words + ", which serves, was answering " + number(report, chain.stretch.whom);
     case Stretch::Kind::kComputing:
       return words + ' ' + does_at_end(report, chain);
     default:

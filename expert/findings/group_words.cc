@@ -223,6 +223,21 @@ std::string from_words(const Report& report, const CauseGroup& group, bool with_
   return line.empty() ? words : words + ' ' + line;
 }
 
+std::string answered_words(const Report& report, const CauseGroup& group) {
+  const std::vector<RootCause>& causes = report.root_causes()->causes;
+  const bool one = std::all_of(group.causes.begin(), group.causes.end(), [&](std::uint32_t cause) {
+    return causes[cause].stretch.whom == group.stretch.whom;
+  });
+  return one ? those(report, {group.stretch.whom}) : std::string("others");
+}
+
+std::string answering_words(const Report& report, const CauseGroup& group) {
+  const bool several = group.shape == CauseGroup::Shape::kFew && group.few.size() > 1;
+  return who_column(report, group) +
+         (several ? ", which serve, were answering " : ", which serves, was answering ") +
+         answered_words(report, group);
+}
+
 namespace {
 
 std::string what_words(const Report& report, const CauseGroup& group) {
@@ -243,6 +258,8 @@ std::string what_words(const Report& report, const CauseGroup& group) {
     case Stretch::Kind::kStarting:
       return "starts " + short_time(latest_of(report, group)) + " later in " +
              call_words(report, group.stretch.path);
+    case Stretch::Kind::kAnswering:
+      return "answering " + answered_words(report, group);
     case Stretch::Kind::kOverhead:
       return "the measurement itself";
     default:

@@ -33,6 +33,9 @@ std::string lines_of(const Report& report, const CauseGroup& group);
 std::string where_of(const Report& report, const CauseGroup& group);
 // The same for a column: "stencil() halo.c:33", "MPI_Win_complete() halo.c:57 itself".
 std::string what_column(const Report& report, const CauseGroup& group);
+// Of one that serves: "rank 2, which serves, was answering rank 0"; of several answered "others".
+std::string answering_words(const Report& report, const CauseGroup& group);
+std::string answered_words(const Report& report, const CauseGroup& group);
 // "MPI_Win_fence() at halo.c:39"
 std::string call_words(const Report& report, CallPathIndex call);
 // "from assemble()", with the line of the call: "from assemble() two_loops.c:20"; empty without.

@@ -53,6 +53,8 @@ StepWords end_of(const Report& report, const Chain& chain, const CauseGroup& gro
       return {name + " starts" + time, "in " + call_words(report, stretch.path)};
     case Stretch::Kind::kOverhead:
       return {"the measurement itself takes" + time, "on " + name};
+    case Stretch::Kind::kAnswering:
+      return {name + ", which serves, answers" + time, "to " + who(report, stretch.whom)};
     case Stretch::Kind::kCall:
       return {name + " spends" + time, "in " + call_words(report, stretch.path) + " itself"};
     default:

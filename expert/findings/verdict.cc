@@ -356,6 +356,9 @@ class Maker {
           said.words("the measurement itself takes longer on " + who + " and makes " +
                      whom(g, named) + " wait");
           break;
+        case Stretch::Kind::kAnswering:
+          said.words(answering_words(report_, g) + ", which " + makes_wait(g, false, named));
+          break;
         case Stretch::Kind::kCall:
           said.names(where).words(" itself takes longer on " + who + " and makes " +
                                   whom(g, named) + " wait");
@@ -566,6 +569,7 @@ class Maker {
     const std::string function = function_words(report_, g.function);
     const std::string in = function.empty() ? "there" : "in " + function;
     if (g.kind == Stretch::Kind::kOverhead) return "a larger ELG_BUFFER_SIZE";
+    if (g.kind == Stretch::Kind::kAnswering) return "fewer requests, or more processes that serve";
     if (g.shape == Shape::kPairs && g.odd != 0) {
       return "to find what is special about " + those(report_, {g.units.front().culprit});
     }

@@ -13,8 +13,8 @@ using html::Json;
 constexpr std::size_t kMostRanks = 4096, kMostOdd = 100;
 
 std::string_view kind_of(const Report& report, const CauseGroup& group) {
-  static constexpr std::string_view kKinds[] = {"before_recording", "computing", "call", "overhead",
-                                                "starting"};
+  static constexpr std::string_view kKinds[] = {"before_recording", "computing", "call",
+                                                "overhead",         "starting",  "answering"};
   static_assert(std::size(kKinds) == std::size_t{Stretch::kKinds});
   if (group.deadlock != kNoDeadlock) return "deadlock";
   if (group.spread != CauseGroup::Spread::kNo) return "spread";

@@ -108,14 +108,17 @@ void add_partners(Json& json, const Report& report, std::span<const Partner> par
 }
 
 void add_stretch(Json& json, const Report& report, const Stretch& stretch) {
-  constexpr const char* kKinds[] = {"before_recording", "computing", "call", "overhead",
-                                    "starting"};
+  constexpr const char* kKinds[] = {"before_recording", "computing", "call",
+                                    "overhead",         "starting",  "answering"};
   static_assert(std::size(kKinds) == std::size_t{Stretch::kKinds});
   json.member("kind", kKinds[static_cast<std::size_t>(stretch.kind)]);
   const auto path = [&](const char* key, CallPathIndex index) {
     const std::size_t place = index == kNoCallPath ? kNone : report.path_at(index);
     if (place != kNone) json.member(key, place);
   };
+  if (stretch.kind == Stretch::Kind::kAnswering) {
+    json.member("answered", report.thread_at(stretch.whom));
+  }
   path("call_path", stretch.path);
   path("after", stretch.before);
   path("before", stretch.after);

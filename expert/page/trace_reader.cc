@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "earl/trace.h"
+#include "epilog/format/service.h"
 #include "expert/metrics/time_class.h"
 #include "expert/page/clock.h"
 #include "expert/page/condense.h"
@@ -530,6 +531,7 @@ void list_rows(const earl::Trace& trace, TraceContent& content) {
     const std::uint32_t rank = raw(trace.process(i));
     TraceRow row{"rank " + std::to_string(rank), rank, next[rank]++};
     if (threads[rank] > 1) row.name += ", thread " + std::to_string(row.thread);
+    if (service_since(trace.definitions(), trace.location_def(i))) row.name += " (serves)";
     content.rows.push_back(std::move(row));
   }
 }

@@ -42,6 +42,7 @@ Processors::Processors(std::size_t locations, std::size_t readings)
       most_(std::max(kFewest, readings / std::max<std::size_t>(locations, 1))) {}
 
 Processors::Processors(const Setting& setting) : Processors(setting.locations()) {
+  services_ = &setting.services;
   const Definitions& definitions = setting.definitions();
   classes_.emplace(definitions);
   for (std::size_t l = 0; l < locations_.size(); ++l) {
@@ -54,6 +55,7 @@ Processors::Processors(const Setting& setting) : Processors(setting.locations())
 
 void Processors::on_processor(const earl::OpenCall& in, Seconds time,
                               const earl::ProcessorTimes& times) {
+  if (services_ != nullptr && services_->at(in.index, time)) return;
   add(in.index, raw(in.cnode), time, times);
   Location& l = locations_[in.index];
   const std::optional<NotRun> found = l.not_run.add(time, times);

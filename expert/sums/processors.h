@@ -4,6 +4,7 @@
 // The kernel's counts stand at calls, 0.1 s apart or more, and around what is done outside of calls
 // for long and without a processor, or blocked: that is summed apart, and exact. Else the time
 // without a processor is known between two of them, of a part of that only bounds.
+// What one that serves the others lacks makes no worker late, and is not counted.
 // Memory: 16 bytes for each of at most kReadings readings; with more, every second is dropped, as
 // often as needed. Times in seconds.
 #pragma once
@@ -73,6 +74,7 @@ class Processors {
   std::vector<Location> locations_;
   std::vector<bool> looked_at_;
   std::optional<RegionClasses> classes_;
+  const Services* services_ = nullptr;
   std::size_t most_;  // readings of a location
   bool any_ = false;
 };

@@ -23,9 +23,12 @@ class Services {
       if (!since) continue;
       if (since_.empty()) since_.assign(trace.location_count(), kNever);
       since_[l] = *since;
+      threads_ = threads_ || raw(trace.location_def(l).thread) != 0;
     }
   }
   bool any() const { return !since_.empty(); }
+  // Beside the process's first thread.
+  bool any_thread() const { return threads_; }
   Seconds since(LocationIndex location) const {
     return location < since_.size() ? since_[location] : kNever;
   }
@@ -34,6 +37,7 @@ class Services {
 
  private:
   std::vector<Seconds> since_;  // by location; empty: none serves
+  bool threads_ = false;
 };
 
 }  // namespace kojak::expert

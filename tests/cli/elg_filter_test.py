@@ -2,9 +2,10 @@
 import gzip
 import json
 import re
+import subprocess
 import unittest
 
-from cli import REFERENCE, CommandTest
+from cli import BIN, REFERENCE, CommandTest
 
 TRACE = REFERENCE / "gats.elg"
 
@@ -46,6 +47,20 @@ class Cuts(CommandTest):
         calls = [line for line in whole if line.startswith("ENTER")]
         self.assertTrue(calls)
         self.assertEqual([line for line in lines if line in calls], calls)
+
+    def test_who_serves_does_so_in_the_cut(self):
+        text = (REFERENCE.parent / "cases" / "service.case").read_text().split("--- severities")[0]
+        self.file("run.txt", text)
+        subprocess.run([BIN.parent / "tests" / "text_trace", "run.txt", "run.elg"], cwd=self.dir, check=True)
+        told = re.compile(r'^RUN_PROPERTY .* pid=2$', re.M)
+        self.cut("--from", "3", trace="run.elg")
+        self.assertRegex(self.run_command("elg_print", "part.elg").out, told)
+        # From 3 on it receives [3, 5] and [6, 9], which is no waiting.
+        self.run_command("expert", "-q", "-o", "part.cube", "--csv", "part.csv", "part.elg")
+        rows = [row for row in (self.dir / "part.csv").read_text().splitlines() if row.startswith(("mpi_latesender", "service"))]
+        self.assertTrue(any(row.startswith("service,") for row in rows), rows)
+        self.cut("--rank", "0-1", trace="run.elg")
+        self.assertNotRegex(self.run_command("elg_print", "part.elg").out, told)
 
     def test_streams(self):
         self.cut("--rank", "0-1")

@@ -26,7 +26,7 @@ class Absence:
         ran = {process: [] for process in trace.spans}
         for call in trace.calls:
             ran[call.process].append((call.enter, call.exit))
-            if call.progress:
+            if call.progress and not (call.serves and trace.thread_of[call.location] != 0):
                 calls[call.process].append(call)
         for process in trace.spans:
             inside = union([(c.enter, c.exit) for c in calls[process]])

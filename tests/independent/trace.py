@@ -177,8 +177,10 @@ class Trace:
 
     def serves_since(self, location):
         """When a location begins to serve the others; never: infinity."""
-        said = self.properties.get(("service.since", self.process_of[location]))
-        return float("inf") if said is None or self.thread_of[location] != 0 else float(said)
+        thread = self.thread_of[location]
+        key = "service.since" if thread == 0 else f"service.since.{thread}"
+        said = self.properties.get((key, self.process_of[location]))
+        return float("inf") if said is None else float(said)
 
     def _with_callers(self, csid):
         """A call site and those that led to it, outermost first."""

@@ -133,6 +133,18 @@ class RoundTrip(unittest.TestCase):
                 if case.name.startswith(("fence", "late", "lock", "early")):
                     self.assert_whole(anchor)
 
+    def test_who_serves(self):
+        """Other readers find it as a property of the location: a process and a thread."""
+        for case, location, since in (("service", 2, "2"), ("service_thread", 2, "1")):
+            text, trace = self.dir / "a.txt", self.dir / "a.elg"
+            text.write_text((CASES / f"{case}.case").read_text().split("--- severities")[0])
+            subprocess.run([TEXT_TRACE, text, trace], check=True, timeout=60)
+            anchor, _ = self.there_and_back(trace)
+            printed = subprocess.run(["otf2-print", "-G", anchor], capture_output=True, text=True, check=True, timeout=60)
+            told = [line for line in printed.stdout.splitlines() if line.startswith("LOCATION_PROPERTY")]
+            self.assertEqual(len(told), 1)
+            self.assertRegex(told[0], rf"Location: .*<{location}>.*service\.since.*{since}\.?0*$")
+
     def test_classic_traces(self):
         for name in ("gats", "fence"):
             with self.subTest(name):

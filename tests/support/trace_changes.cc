@@ -104,7 +104,7 @@ void change_services(TraceRecords& trace, const std::function<double(double)>& t
   for (const TraceRecord& record : trace.records) {
     if (!record.is(RecordType::kString)) continue;
     const auto string = trace.as<String>(record);
-    if (string.str == run_property::kServiceSince) keys.insert(raw(string.strid));
+    if (is_service_key(std::string(string.str))) keys.insert(raw(string.strid));
   }
   for (const TraceRecord& record : trace.records) {
     if (!record.is(RecordType::kRunProperty)) continue;

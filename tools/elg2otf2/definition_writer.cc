@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "epilog/format/field_values.h"
+#include "epilog/format/service.h"
 #include "tools/export/names.h"
 
 namespace kojak::otf2 {
@@ -153,6 +154,12 @@ class DefinitionWriter {
       }
       check(OTF2_GlobalDefWriter_WriteLocation(out(), i, s(exporting::thread_name(d_, def)),
                                                OTF2_LOCATION_TYPE_CPU_THREAD, counts[i], rank));
+      if (const auto since = service_since(d_, def)) {
+        OTF2_AttributeValue value{};
+        value.float64 = since->value;
+        check(OTF2_GlobalDefWriter_WriteLocationProperty(out(), i, s(run_property::kServiceSince),
+                                                         OTF2_TYPE_DOUBLE, value));
+      }
     }
     // Processes without a trace are members of communicators all the same.
     std::uint64_t next = n_.locations();

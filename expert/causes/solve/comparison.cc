@@ -51,7 +51,7 @@ void Comparison::compare_single(WaitId number) {
     wait.known = CauseLog::Known::kNothing;
     return;
   }
-  if (wait.known == CauseLog::Known::kDirect) {
+  if (log_.is_direct(wait)) {
     direct_.of(wait, [&](std::uint32_t cost, Ticks begin, Ticks end) {
       ledger_.note_longer(cost, begin, end, end - begin, false);
     });

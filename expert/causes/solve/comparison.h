@@ -87,10 +87,13 @@ template <class Note>
 Delay DirectDelays::of(const CauseLog::WaitRecord& wait, Note&& note) {
   Ticks sum = 0;
   shares_.clear();
-  log_.timelines[wait.by].each(
-      wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
+  const bool serves = wait.known == CauseLog::Known::kService;
+  log_.doing(wait.by, wait.known)
+      .each(wait.begin, wait.end, [&](const Piece& piece, Ticks begin, Ticks end) {
         const bool to_wait = piece.wait != kNoWait;
-        if (!to_wait && log_.stretches[piece.stretch].kind == Stretch::Kind::kOverhead) return;
+        const Stretch& stretch = log_.stretches[piece.stretch];
+        if (!to_wait && stretch.kind == Stretch::Kind::kOverhead) return;
+        if (serves && !log_.answers_another(stretch, wait)) return;
         const std::uint32_t target = to_wait ? piece.wait : ledger_.cost_of(wait.by, piece.stretch);
         shares_.push_back({target, to_wait, end - begin});
         sum += end - begin;

@@ -23,7 +23,9 @@ void follow_critical_path(CauseLog& log, const std::vector<Amount>& done, RootCa
   while (const Piece* piece = log.timelines[at].before(time)) {
     if (piece->wait != kNoWait && jumps <= log.timelines.size()) {
       const CauseLog::WaitRecord& wait = log.waits[piece->wait];
-      if (wait.by != kNoLocation && wait.by != at && time <= wait.end) {
+      // Who serves is no part of the work.
+      const bool serves = wait.known == CauseLog::Known::kService;
+      if (wait.by != kNoLocation && wait.by != at && !serves && time <= wait.end) {
         at = wait.by;
         ++jumps;
         log.rest_after(kPiecesOfJump);
@@ -63,7 +65,7 @@ void follow_critical_path(CauseLog& log, const std::vector<Amount>& done, RootCa
   for (std::size_t i = 0; i < shares.size(); ++i) on_path[numbers.what(i)] += shares[i];
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const StretchId stretch = numbers.what(i);
-    const double mean = in_seconds(done[stretch]) / static_cast<double>(log.timelines.size());
+    const double mean = in_seconds(done[stretch]) / static_cast<double>(log.workers());
     const double path = in_seconds(on_path[stretch]), seconds = in_seconds(shares[i]);
     results.critical_path.push_back({numbers.location(i), log.stretches[stretch], seconds,
                                      seconds * std::max(0.0, 1 - mean / path)});
@@ -71,8 +73,8 @@ void follow_critical_path(CauseLog& log, const std::vector<Amount>& done, RootCa
   std::sort(results.critical_path.begin(), results.critical_path.end(),
             [](const PathShare& a, const PathShare& b) {
               if (a.seconds != b.seconds) return a.seconds > b.seconds;
-              return std::tuple(a.location, a.stretch.path, a.stretch.before, a.stretch.after) <
-                     std::tuple(b.location, b.stretch.path, b.stretch.before, b.stretch.after);
+              return std::tuple(a.location, a.stretch.place()) <
+                     std::tuple(b.location, b.stretch.place());
             });
 }
 

@@ -38,7 +38,7 @@ void PassBack::run() {
     }
     Delay delay;
     Shares shares;
-    if (wait.known == CauseLog::Known::kDirect) {
+    if (log_.is_direct(wait)) {
       delay = direct_.of(wait, [](std::uint32_t, Ticks, Ticks) {});
       shares = direct_.shares();
     } else {

@@ -48,11 +48,12 @@ void ARMCI_Get(int ms) {
   MPI_Recv(&ms, 1, MPI_INT, server, kAnswer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* `ends_mpi`: 1, it does; 2, only a message to oneself. */
 void ARMCI_Finalize(int ends_mpi) {
   int word = 0, same = 0;
   if (serves) MPI_Send(&word, 1, MPI_INT, server, kQuit, MPI_COMM_WORLD);
-  MPI_Comm_free(&workers);
+  if (ends_mpi != 2) MPI_Comm_free(&workers);
   if (!ends_mpi) return;
   MPI_Sendrecv(&word, 1, MPI_INT, mine, kRequest, &same, 1, MPI_INT, mine, kRequest, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  MPI_Finalize();
+  if (ends_mpi == 1) MPI_Finalize();
 }

@@ -191,7 +191,12 @@ class RmaWaits {
   static bool waits_for_issued(ShmemRole role) {
     return role == ShmemRole::kQuiet || role == ShmemRole::kLocalWait;
   }
-  static bool can_progress(const earl::OpenCall& call, const ShmemFunction* shmem) {
+  bool can_progress(const earl::OpenCall& call, const ShmemFunction* shmem) const {
+    // A thread that serves is always in MPI, which tells nothing of its process.
+    if (services_.any_thread()) [[unlikely]] {
+      const bool thread = raw(trace_.location_def(call.index).thread) != 0;
+      if (thread && services_.at(call.index, call.enter)) return false;
+    }
     if (call.function != nullptr) return call.function->can_progress;
     return shmem != nullptr && shmem->can_progress;
   }
