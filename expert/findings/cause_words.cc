@@ -237,7 +237,7 @@ std::string spent_words(const Report& report, const RootCause& cause, const std:
     case Spent::kNoProcessor:
       return " had no processor for " + of(cause.spent->no_processor);
     case Spent::kOutside:
-      return " is outside of " + std::string(library_of(report)) + ' ' + how;
+      return " is outside of " + library_of(report) + ' ' + how;
     default:
       return " computes " + how;
   }
@@ -343,7 +343,7 @@ std::string effect_words(const Report& report, const RootCause& cause) {
 std::string does_at_end(const Report& report, const Chain& chain) {
   const LocationIndex who = chain.links.back().awaited;
   const Stretch& s = chain.stretch;
-  const std::string outside = "is outside of " + std::string(library_of(report));
+  const std::string outside = "is outside of " + library_of(report);
   if (!report.root_causes()) return outside;
   const std::vector<RootCause>& causes = report.root_causes()->causes;
   const auto cause = std::find_if(causes.begin(), causes.end(), [&](const RootCause& known) {

@@ -1,6 +1,8 @@
 #include "expert/findings/report_metrics.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 
 #include "epilog/format/field_values.h"
@@ -45,27 +47,27 @@ std::string order_remark(const model::LockDecisions& d) {
   return text + '.';
 }
 
-bool has_model(const Definitions& definitions, PgasModel model) {
-  bool any = false;
+// Which models of communication the trace has, by PgasModel.
+std::array<bool, kPgasModels> models_of(const Definitions& definitions) {
+  std::array<bool, kPgasModels> models{};
   definitions.regions.for_each([&](RegionId, const RegionDef& region) {
-    if (any || region.function != nullptr) return;
-    const auto known = shmem_class(region.name);
-    any = known && is_armci(*known) == (model == PgasModel::kArmci);
+    if (region.function != nullptr) return;
+    if (const auto known = shmem_class(region.name)) models[index_of(*model_of(*known))] = true;
   });
-  return any;
+  return models;
 }
 
 }  // namespace
 
 std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
-  const bool shmem = has_model(definitions, PgasModel::kShmem);
-  const bool armci = has_model(definitions, PgasModel::kArmci);
+  const auto models = models_of(definitions);
   const bool omp = OmpTeams::concerns(definitions), serves = any_service(definitions);
   const SwitchedOff off(definitions);
   std::vector<ReportMetric> metrics = metrics_where([&](Needs needs) {
     if (needs == Needs::kAllProgress) return !off.hides_progress();
     if (needs == Needs::kService) return serves;
-    return needs == Needs::kShmem ? shmem : needs == Needs::kArmci ? armci : omp;
+    const std::optional<PgasModel> model = model_needed(needs);
+    return model ? models[index_of(*model)] : omp;
   });
   for (ReportMetric& m : metrics) m.remark = functions_off_remark(off, m.metric);
   for (const Metric& left_out : all_metrics()) {
@@ -97,8 +99,7 @@ void add_wait_remarks(const RmaWaits& waits, const Definitions& definitions,
                       std::vector<ReportMetric>& metrics) {
   for (ReportMetric& m : metrics) {
     std::string text;
-    const bool there = m.metric.needs == Needs::kShmem || m.metric.needs == Needs::kArmci ||
-                       !definitions.windows.empty();
+    const bool there = model_needed(m.metric.needs) || !definitions.windows.empty();
     if (there && m.metric.sureness == Metric::Sureness::kProgress) {
       text = progress_remark(waits.sureness());
     }

@@ -179,8 +179,7 @@ class Maker {
         add_hottest(said);
         break;
       case Bar::kMpi:
-        said.words(share + " is in " + std::string(library_of(report_)) +
-                   " and no wait is found there");
+        said.words(share + " is in " + library_of(report_) + " and no wait is found there");
         add_largest_call(said);
         break;
       case Bar::kBlocked:
@@ -394,7 +393,7 @@ class Maker {
     }
     const std::string is = who + (several ? " are " : " is ");
     return spent == Spent::kBlocked ? is + "blocked" + blocked_by(spending->kind, several)
-                                    : is + "outside of " + std::string(library_of(report_));
+                                    : is + "outside of " + library_of(report_);
   }
 
   // "after MPI_Barrier() at x.c:3"
@@ -519,10 +518,9 @@ class Maker {
     if (g.spread == CauseGroup::Spread::kPhase) {
       said.words("in ").names(function_words(report_, g.caller.function));
     } else {
-      said.words(g.kind == Stretch::Kind::kCall ? "in calls themselves"
-                 : g.kind == Stretch::Kind::kComputing
-                     ? "outside of " + std::string(library_of(report_))
-                     : "at the start");
+      said.words(g.kind == Stretch::Kind::kCall        ? "in calls themselves"
+                 : g.kind == Stretch::Kind::kComputing ? "outside of " + library_of(report_)
+                                                       : "at the start");
     }
     end_who(said, gain_words(g, g.gain));
   }
@@ -583,7 +581,7 @@ class Maker {
     if (spent == Spent::kBlocked) return "to do it before, or in another thread";
     if (spent == Spent::kNoProcessor) return "to measure with a processor for each";
     if (is_progress(pattern)) {
-      return "to call " + std::string(library_of(report_)) + ' ' + in +
+      return "to call " + library_of(report_) + ' ' + in +
              " now and then, or a library that needs no call";
     }
     if (pattern != kNoMetric && is_message(pattern)) return message_advice(g, function);

@@ -160,7 +160,7 @@ constexpr std::array<std::pair<std::string_view, TimeClass>, 48> kWords{{
 std::optional<TimeClass> shmem_class(std::string_view name) {
   if (const ShmemFunction* const known = find_shmem_function(name)) {
     const TimeClass c = class_of(known->role);
-    return known->model == PgasModel::kArmci ? as_armci(c) : c;
+    return in_model(c, known->model);
   }
   if (std::find(kOldMemory.begin(), kOldMemory.end(), name) != kOldMemory.end()) {
     return TimeClass::kShmemMemory;

@@ -19,7 +19,7 @@
 
 namespace kojak::expert {
 
-// What a SHMEM or ARMCI function is; nullopt for any other name.
+// What a function of SHMEM or another such model is; nullopt for any other name.
 std::optional<TimeClass> shmem_class(std::string_view name);
 // Of the collective ones: those in which everybody waits for the root.
 bool is_shmem_broadcast(std::string_view name);

@@ -66,7 +66,8 @@ class Out final : public WaitStream {
     return def != nullptr && def->flavour == kFlavourShared;
   }
   TimeClass class_of(const earl::OpenCall& call) const { return classes_[call.region]; }
-  // Whether an instance is of a collective of SHMEM, or of ARMCI, of that class of SHMEM's.
+  // Whether an instance is of a collective of SHMEM, or of another model's, of that class of
+  // SHMEM's.
   bool is_shmem(const earl::CollectiveInstance& instance, TimeClass time_class,
                 bool broadcast) const {
     if (instance.function != nullptr || as_shmem(classes_[instance.region]) != time_class)
@@ -123,7 +124,8 @@ class Out final : public WaitStream {
   MetricIndex metric_at(const earl::OpenCall& at) const {
     constexpr MetricIndex kMetric = metric_index<Pattern>();
     if constexpr (Pattern::kMetric.needs == Needs::kShmem) {
-      if (is_armci(classes_[at.region])) return as_armci(kMetric);
+      const std::optional<PgasModel> model = model_of(classes_[at.region]);
+      if (model) return in_model(kMetric, *model);
     }
     return kMetric;
   }
