@@ -33,22 +33,32 @@ TimeClass class_of(ShmemRole role) {
     case ShmemRole::kAtomicPutNbi:
     case ShmemRole::kLocalWait:
     case ShmemRole::kLocalTest:
+    case ShmemRole::kCopy:
+    case ShmemRole::kCopyNbi:
       return TimeClass::kShmemRma;
     case ShmemRole::kQuiet:
     case ShmemRole::kFence:
       return TimeClass::kShmemPairSync;
     case ShmemRole::kBarrier:
     case ShmemRole::kSync:
+    case ShmemRole::kNotify:
+    case ShmemRole::kNotifyWait:
       return TimeClass::kShmemBarrier;
     case ShmemRole::kBroadcast:
     case ShmemRole::kCollect:
     case ShmemRole::kFcollect:
     case ShmemRole::kAlltoall:
     case ShmemRole::kReduce:
+    case ShmemRole::kScatter:
+    case ShmemRole::kGather:
+    case ShmemRole::kPermute:
+    case ShmemRole::kReduceToOne:
+    case ShmemRole::kPrefixReduce:
       return TimeClass::kShmemCollective;
     case ShmemRole::kMalloc:
     case ShmemRole::kRealloc:
     case ShmemRole::kFree:
+    case ShmemRole::kOwnMemory:
       return TimeClass::kShmemMemory;
     case ShmemRole::kWait:
     case ShmemRole::kWaitUntil:
