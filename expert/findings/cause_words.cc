@@ -124,8 +124,9 @@ std::string who(const Report& report, LocationIndex location) {
 // The same when "rank" has been said: "4", in a run with threads "rank 4, thread 1".
 std::string number(const Report& report, LocationIndex location) {
   const std::string name = who(report, location);
-  const bool rank_only = name.starts_with("rank ") && name.find(',') == std::string::npos;
-  return rank_only ? name.substr(5) : name;
+  const std::string word = report.process_word() + ' ';
+  const bool rank_only = name.starts_with(word) && name.find(',') == std::string::npos;
+  return rank_only ? name.substr(word.size()) : name;
 }
 
 }  // namespace

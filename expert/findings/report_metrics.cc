@@ -4,6 +4,9 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "epilog/format/field_values.h"
 #include "epilog/format/service.h"
@@ -11,6 +14,7 @@
 #include "expert/findings/trace_findings.h"
 #include "expert/metrics/switched_off.h"
 #include "expert/metrics/time_class.h"
+#include "expert/metrics/upc_events.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/patterns/openmp/teams.h"
 
@@ -57,6 +61,30 @@ std::array<bool, kPgasModels> models_of(const Definitions& definitions) {
   return models;
 }
 
+// Without metrics, and what is below them, for which why(metric) is not empty; their parents say
+// so.
+template <class F>
+void leave_out(std::vector<ReportMetric>& metrics, F&& why) {
+  std::vector<std::string_view> gone;
+  std::vector<ReportMetric> left;
+  for (ReportMetric& m : metrics) {
+    const std::string reason = why(m.metric);
+    const bool below = std::find(gone.begin(), gone.end(), m.metric.parent) != gone.end();
+    if (reason.empty() && !below) {
+      left.push_back(std::move(m));
+      continue;
+    }
+    gone.push_back(m.metric.name);
+    const auto parent = std::find_if(left.begin(), left.end(), [&](const ReportMetric& p) {
+      return p.metric.name == m.metric.parent;
+    });
+    if (below || parent == left.end()) continue;
+    if (!parent->remark.empty()) parent->remark += ' ';
+    parent->remark += std::string(m.metric.title) + " is left out: " + reason;
+  }
+  metrics = std::move(left);
+}
+
 }  // namespace
 
 std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
@@ -78,6 +106,8 @@ std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
     if (!parent->remark.empty()) parent->remark += ' ';
     parent->remark += std::string(left_out.title) + " is left out (ELG_MPI).";
   }
+  const UpcEvents events(definitions);
+  leave_out(metrics, [&](const Metric& metric) { return events.missing(metric); });
   MetricIndex index = kMetrics;
   definitions.metrics.for_each([&](MetricId, const MetricDef& counter) {
     if (adds_up(counter)) {

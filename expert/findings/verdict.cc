@@ -425,12 +425,12 @@ class Maker {
     const std::string where = where_of(report_, g);
     const std::size_t count = g.units.size();
     if (g.even) {
-      said.words("Waiting is spread evenly over " + counted(count, "rank", "ranks") + ": ");
+      said.words("Waiting is spread evenly over " + counted_processes(report_, count) + ": ");
     } else {
       Amount sum = 0;
       std::size_t half = 0;
       while (half < count && 2 * sum < g.amount) sum += g.units[half++].amount;
-      said.words("Waiting is spread over " + counted(count, "rank", "ranks") + ", " +
+      said.words("Waiting is spread over " + counted_processes(report_, count) + ", " +
                  (half == 1 ? "one has" : "the first " + std::to_string(half) + " have") +
                  " half of it: ");
     }
@@ -441,7 +441,7 @@ class Maker {
 
   void say_turns(const CauseGroup& g) {
     Statement& said = add(Is::kWho);
-    said.words(counted(g.units.size(), "rank", "ranks") + " take turns at ");
+    said.words(counted_processes(report_, g.units.size()) + " take turns at ");
     said.names(lock_words(g));
     said.words(", which is held in ").names(where_of(report_, g));
     said.words(g.even ? ", and wait evenly for each other" : ", and wait for each other");
@@ -502,8 +502,8 @@ class Maker {
     const bool all_lower = std::all_of(units.begin(), units.end(), lower);
     const bool all_higher = std::none_of(units.begin(), units.end(), lower);
     const bool rank = pairs && (all_lower || all_higher);
-    said.words(rank ? std::string("the ") + (all_lower ? "lower" : "higher") +
-                          " rank of each makes the other wait in "
+    said.words(rank ? std::string("the ") + (all_lower ? "lower " : "higher ") +
+                          report_.process_word() + " of each makes the other wait in "
                : pairs ? "one of each makes the other wait in "
                        : "one of each makes the others wait in ");
     said.names(is_absent(g.function) ? where_of(report_, g) : where);

@@ -71,6 +71,15 @@ enum class TimeClass : std::uint8_t {
   kArmciMemory,
   kArmciWait,
   kArmciTeam,
+  // UPC's likewise, which has no more.
+  kUpc,
+  kUpcCollective,
+  kUpcRma,
+  kUpcBarrier,
+  kUpcPairSync,
+  kUpcLock,
+  kUpcInitExit,
+  kUpcMemory,
   kOmpFlush,
   kOmpExplicitBarrier,
   kOmpImplicitBarrier,
@@ -92,7 +101,7 @@ static_assert(time_class(MpiClass::kFence) == TimeClass::kFence);
 static_assert(time_class(MpiClass::kManagement) == TimeClass::kManagement);
 
 // The first class of each model, by PgasModel, and the one behind the last.
-inline constexpr TimeClass kFirstOfModel[] = {TimeClass::kShmem, TimeClass::kArmci,
+inline constexpr TimeClass kFirstOfModel[] = {TimeClass::kShmem, TimeClass::kArmci, TimeClass::kUpc,
                                               TimeClass::kOmpFlush};
 inline constexpr std::size_t kPgasModels = std::size(kFirstOfModel) - 1;
 constexpr std::size_t index_of(PgasModel model) {
@@ -100,7 +109,7 @@ constexpr std::size_t index_of(PgasModel model) {
 }
 // As people call it, and CUBE.
 constexpr std::string_view name_of(PgasModel model) {
-  constexpr std::string_view kNames[kPgasModels] = {"SHMEM", "ARMCI"};
+  constexpr std::string_view kNames[kPgasModels] = {"SHMEM", "ARMCI", "UPC"};
   return kNames[index_of(model)];
 }
 
@@ -123,11 +132,11 @@ constexpr TimeClass as_shmem(TimeClass c) {
 }
 
 // What a trace must have for a branch of the tree to be in its report.
-enum class Needs : std::uint8_t { kNothing, kShmem, kArmci, kOpenMp, kAllProgress, kService };
+enum class Needs : std::uint8_t { kNothing, kShmem, kArmci, kUpc, kOpenMp, kAllProgress, kService };
 constexpr Needs needs_of(PgasModel model) {
   return static_cast<Needs>(static_cast<int>(Needs::kShmem) + static_cast<int>(model));
 }
-static_assert(needs_of(PgasModel::kArmci) == Needs::kArmci);
+static_assert(needs_of(PgasModel::kUpc) == Needs::kUpc);
 // The model that it must have.
 constexpr std::optional<PgasModel> model_needed(Needs needs) {
   if (needs < Needs::kShmem || needs >= Needs::kOpenMp) return std::nullopt;

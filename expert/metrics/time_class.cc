@@ -38,10 +38,10 @@ TimeClass class_of(ShmemRole role) {
       return TimeClass::kShmemRma;
     case ShmemRole::kQuiet:
     case ShmemRole::kFence:
+    case ShmemRole::kNotify:  // it waits for nobody but for what was issued
       return TimeClass::kShmemPairSync;
     case ShmemRole::kBarrier:
     case ShmemRole::kSync:
-    case ShmemRole::kNotify:
     case ShmemRole::kNotifyWait:
       return TimeClass::kShmemBarrier;
     case ShmemRole::kBroadcast:
@@ -189,6 +189,14 @@ bool is_shmem_broadcast(std::string_view name) {
   }
   const Words words = words_of(name);
   return std::find(words.begin(), words.end(), "broadcast") != words.end();
+}
+
+bool has_functions_of(const Definitions& definitions, PgasModel model) {
+  bool any = false;
+  definitions.regions.for_each([&](RegionId, const RegionDef& region) {
+    any = any || (region.shmem != nullptr && region.shmem->model == model);
+  });
+  return any;
 }
 
 TimeClass region_class(const RegionDef& region) {

@@ -26,6 +26,9 @@ bool is_shmem_broadcast(std::string_view name);
 
 TimeClass region_class(const RegionDef& region);
 
+// Whether the trace has functions of that model, by its table.
+bool has_functions_of(const Definitions& definitions, PgasModel model);
+
 // The classes of all regions of a trace, for what asks at each event. Memory: regions.
 class RegionClasses {
  public:

@@ -51,6 +51,11 @@
 #include "expert/patterns/synchronization.h"
 #include "expert/patterns/time.h"
 #include "expert/patterns/unexplained.h"
+#include "expert/patterns/upc/collectives.h"
+#include "expert/patterns/upc/masters.h"
+#include "expert/patterns/upc/notifications.h"
+#include "expert/patterns/upc/split_barrier.h"
+#include "expert/patterns/upc/transfers.h"
 #include "expert/patterns/wait_for_progress.h"
 
 namespace kojak::expert {
@@ -168,6 +173,31 @@ using Catalogue = PatternList<
               InArmci<ShmemAllocationWait>,
             InArmci<ShmemTeams>,
               InArmci<ShmemTeamWait>,
+        InUpc<Shmem>,
+          InUpc<ShmemCommunication>,
+            InUpc<ShmemCollective>,
+              UpcLateBroadcast,
+              UpcReduceWait,
+                UpcEarlyReduce,
+              UpcEarlyScan,
+              UpcNxnWait,
+              UpcCollectiveWait,
+            InUpc<ShmemRma>,
+              UpcLateNotification,
+              InUpc<ShmemRmaWaitForProgress>,
+          InUpc<ShmemSynchronization>,
+            InUpc<ShmemBarrier>,
+              InUpc<ShmemBarrierWait>,
+              UpcSplitphaseWait,
+            InUpc<ShmemPairSync>,
+              InUpc<ShmemQuietWaitForProgress>,
+              InUpc<ShmemLock>,
+                InUpc<ShmemLockContention>,
+                InUpc<ShmemLockWaitForProgress>,
+            InUpc<ShmemInitExit>,
+              InUpc<ShmemFinalizeWait>,
+            InUpc<ShmemMemory>,
+              InUpc<ShmemAllocationWait>,
         OpenMp,
           OmpFork,
           OmpFlush,
@@ -203,6 +233,11 @@ using Catalogue = PatternList<
       BytesRma,
         BytesPut,
         BytesGot,
+    UpcHotThread,
+    UpcHotPair,
+    UpcFineGrained,
+    UpcLateMaster,
+    UpcIdleMaster,
     SynchronisedPairs,
       UnneededPairs>;
 // clang-format on

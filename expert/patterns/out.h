@@ -51,6 +51,12 @@ class Out final : public WaitStream {
     if (amount == 0) return;
     KOJAK_TELL(to_, on_count, metric_index<Pattern>(), raw(at.cnode), at.index, amount);
   }
+  // Of what need not be whole.
+  template <class Pattern>
+  void add(Pattern, CallPathIndex path, LocationIndex location, double amount) {
+    static_assert(Pattern::kMetric.fractions);
+    KOJAK_TELL(to_, on_amount, metric_index<Pattern>(), path, location, amount);
+  }
   void count(Note note, std::uint64_t times = 1) {
     notes_[static_cast<std::size_t>(note)] += times;
   }
@@ -70,8 +76,9 @@ class Out final : public WaitStream {
   // SHMEM's.
   bool is_shmem(const earl::CollectiveInstance& instance, TimeClass time_class,
                 bool broadcast) const {
-    if (instance.function != nullptr || as_shmem(classes_[instance.region]) != time_class)
-      return false;
+    const TimeClass own = classes_[instance.region];
+    if (instance.function != nullptr || as_shmem(own) != time_class) return false;
+    if (own == TimeClass::kUpcCollective) return false;  // which have flags
     const RegionDef* region = definitions().regions.find(instance.region);
     return region != nullptr && is_shmem_broadcast(region->name) == broadcast;
   }

@@ -32,7 +32,8 @@ struct StartAndEnd {
 // By PgasModel.
 inline constexpr StartAndEnd kStartAndEnd[kPgasModels] = {
     {&ShmemInitExit::kMetric, &ShmemFinalizeWait::kMetric},
-    {&InArmci<ShmemInitExit>::kMetric, &InArmci<ShmemFinalizeWait>::kMetric}};
+    {&InArmci<ShmemInitExit>::kMetric, &InArmci<ShmemFinalizeWait>::kMetric},
+    {&InUpc<ShmemInitExit>::kMetric, &InUpc<ShmemFinalizeWait>::kMetric}};
 
 struct RunTime {
   double whole = 0;                             // seconds that shares are of
@@ -61,6 +62,10 @@ struct RunTime {
   std::string words() const {
     if (!(left_out > 0)) return {};
     const std::string seconds = fixed(left_out, 3);
+    if (of(PgasModel::kUpc) > 0 && !(of(PgasModel::kUpc) < left_out)) {
+      return "Shares are of the time up to upc_exit: the " + seconds +
+             " s in which UPC ends are not in them.";
+    }
     if (!(of(PgasModel::kShmem) > 0)) {
       return "Shares are of the time between MPI_Init and MPI_Finalize: the " + seconds +
              (of(PgasModel::kArmci) > 0 ? " s in which MPI and ARMCI start and end are not in them."

@@ -15,19 +15,46 @@
 namespace kojak::expert {
 namespace detail {
 
+// Whether a word of the model begins with that letter. (Nearly all letters of a text begin none,
+// and the compiler, which makes the texts, is slow at comparing.)
+constexpr std::array<bool, 256> first_letters(PgasModel model) {
+  std::array<bool, 256> letters{};
+  for (const WordPair& pair : words_of(model)) {
+    letters[static_cast<unsigned char>(pair.first.front())] = true;
+  }
+  return letters;
+}
+template <PgasModel kModel>
+inline constexpr std::array<bool, 256> kFirstLetters = first_letters(kModel);
+
+constexpr bool begins_with(const char* text, const char* end, std::string_view word) {
+  if (*text != word.front() || static_cast<std::size_t>(end - text) < word.size()) return false;
+  for (std::size_t i = 1; i < word.size(); ++i) {
+    if (text[i] != word[i]) return false;
+  }
+  return true;
+}
+
 // Hands on the letters of `text` in the model.
-template <class F>
-constexpr void each_letter(PgasModel model, std::string_view text, F&& f) {
-  while (!text.empty()) {
-    std::string_view here = text.substr(0, 1), there = here;
-    for (const auto& [of_shmem, of_model] : words_of(model)) {
-      if (!text.starts_with(of_shmem)) continue;
-      here = of_shmem;
-      there = of_model;
-      break;
+template <PgasModel kModel, class F>
+constexpr void each_letter(std::string_view text, F&& f) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    const WordPair* found = nullptr;
+    if (kFirstLetters<kModel>[static_cast<unsigned char>(*at)]) {
+      for (const WordPair& pair : words_of(kModel)) {
+        if (!begins_with(at, end, pair.first)) continue;
+        found = &pair;
+        break;
+      }
     }
-    for (const char c : there) f(c);
-    text.remove_prefix(here.size());
+    if (found == nullptr) {
+      f(*at++);
+      continue;
+    }
+    for (const char c : found->second) f(c);
+    at += found->first.size();
   }
 }
 // Names of metrics are no names of functions.
@@ -49,7 +76,7 @@ struct TextInModel {
     if constexpr (kName) {
       each_letter_of_name(kModel, Pattern::kMetric.*kField, f);
     } else {
-      each_letter(kModel, Pattern::kMetric.*kField, f);
+      each_letter<kModel>(Pattern::kMetric.*kField, f);
     }
   }
   static constexpr std::size_t kSize = [] {
@@ -94,5 +121,7 @@ struct InModel {
 };
 template <class Pattern>
 using InArmci = InModel<Pattern, PgasModel::kArmci>;
+template <class Pattern>
+using InUpc = InModel<Pattern, PgasModel::kUpc>;
 
 }  // namespace kojak::expert
