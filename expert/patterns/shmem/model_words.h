@@ -104,6 +104,8 @@ inline constexpr WordPair kUpcWords[] = {
     {"SHMEM", "UPC"},
     {"pe 0", "thread 0"},
     {"pe 1", "thread 1"},
+    {"processes", "threads"},
+    {"Processes", "Threads"},
     {"process", "thread"},
     {"Process", "Thread"},
 };
