@@ -124,8 +124,9 @@ std::string who(const Report& report, LocationIndex location) {
 // The same when "rank" has been said: "4", in a run with threads "rank 4, thread 1".
 std::string number(const Report& report, LocationIndex location) {
   const std::string name = who(report, location);
-  const bool rank_only = name.starts_with("rank ") && name.find(',') == std::string::npos;
-  return rank_only ? name.substr(5) : name;
+  const std::string word = report.process_word() + ' ';
+  const bool rank_only = name.starts_with(word) && name.find(',') == std::string::npos;
+  return rank_only ? name.substr(word.size()) : name;
 }
 
 }  // namespace
@@ -237,7 +238,7 @@ std::string spent_words(const Report& report, const RootCause& cause, const std:
     case Spent::kNoProcessor:
       return " had no processor for " + of(cause.spent->no_processor);
     case Spent::kOutside:
-      return " is outside of " + std::string(library_of(report)) + ' ' + how;
+      return " is outside of " + library_of(report) + ' ' + how;
     default:
       return " computes " + how;
   }
@@ -344,7 +345,7 @@ std::string effect_words(const Report& report, const RootCause& cause) {
 std::string does_at_end(const Report& report, const Chain& chain) {
   const LocationIndex who = chain.links.back().awaited;
   const Stretch& s = chain.stretch;
-  const std::string outside = "is outside of " + std::string(library_of(report));
+  const std::string outside = "is outside of " + library_of(report);
   if (!report.root_causes()) return outside;
   const std::vector<RootCause>& causes = report.root_causes()->causes;
   const auto cause = std::find_if(causes.begin(), causes.end(), [&](const RootCause& known) {

@@ -121,7 +121,7 @@ std::string last_call_words(const Report& report, const LastCallGroup& group) {
          (words.awaits.empty() ? "" : ", and " + words.awaits) + '.';
 }
 
-std::string rank_list(const std::vector<std::uint32_t>& ranks) {
+std::string rank_list(const std::vector<std::uint32_t>& ranks, std::string_view word) {
   constexpr std::size_t kNamed = 8;
   std::vector<std::string> runs;
   for (std::size_t i = 0; i < ranks.size();) {
@@ -132,7 +132,7 @@ std::string rank_list(const std::vector<std::uint32_t>& ranks) {
     if (end - i >= 3) runs.back() += '-' + std::to_string(ranks[end - 1]);
     i = end;
   }
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  std::string text = std::string(word) + (ranks.size() == 1 ? " " : "s ");
   for (std::size_t i = 0; i < runs.size() && i < kNamed; ++i) {
     const bool last = i + 1 == runs.size();
     text += (i == 0 ? "" : last ? " and " : ", ") + runs[i];
