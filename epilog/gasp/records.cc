@@ -362,6 +362,7 @@ void record_notify(GaspThread& thread) {
 
 void record_event(GaspThread& thread, GaspEvent event, PlainCall& call, va_list& arguments,
                   Ticks at) {
+  if (!call.measured) return;  // within another one
   const auto transfer = [&](Moves moves, bool has_relaxed, bool has_handle) {
     record_transfer(thread, call, arguments, at, moves, has_relaxed, has_handle);
   };

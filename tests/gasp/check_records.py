@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Plays scripts of GASP's events and compares the merged trace with what each event is to become.
 
-Usage: check_records.py BUILD SCRIPT...   (ids of each script: its own, and those that IDS names, where they have all events)
+Usage: check_records.py BUILD SCRIPT...       in all numberings that have the script's events
+       check_records.py BUILD --random COUNT  (from the seed KOJAK_TEST_SEED on)
 
 What is expected is made from the script alone: a region for each event, at its times and line, with records that stand
 for its arguments. Times are exact to a microsecond, for the driver sets the measurement's clock.
 """
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
 import tempfile
 
-SECONDS_LATER = 1
+SECONDS_LATER = 100
 REGIONS = {
     "UPC_COLLECTIVE_EXIT": "upc_exit", "UPC_NONCOLLECTIVE_EXIT": "upc_global_exit", "UPC_NB_GET_INIT": "upc_get_nb",
     "UPC_NB_PUT_INIT": "upc_put_nb", "UPC_NB_SYNC": "upc_sync_nb", "BUPC_NB_TRYSYNC": "upc_sync_nb",
@@ -269,9 +271,84 @@ def check(build, script, ids):
     return wrong
 
 
+class RandomScript:
+    """Events of three threads, nested as a compiler nests them; barriers and collectives are every thread's."""
+
+    def __init__(self, seed):
+        self.random, self.lines, self.now = random.Random(seed), [], [0.0, 0.0, 0.0]
+        for _ in range(self.random.randint(5, 25)):
+            if self.random.random() < 0.3:
+                self.together()
+            else:
+                self.alone(self.random.randrange(3), 0)
+        self.lines.sort(key=lambda line: float(line.split()[0]))
+        self.text = "\n".join(["threads 3", "ids own", *self.lines, f"leave {max(self.now) + 0.01:.3f}", ""])
+
+    def add(self, thread, end, event):
+        self.lines.append(f"{self.now[thread]:.3f} {end:.3f} {thread} {event}")
+
+    def step(self, thread):
+        self.now[thread] += self.random.randint(1, 9) / 1000
+
+    def alone(self, thread, depth):
+        r = self.random
+        self.step(thread)
+        begin, place_at = self.now[thread], f"{r.randrange(3)}:{8 * r.randrange(100)}"
+        event = r.choice([
+            f"UPC_GET {r.randint(1, 5)} {r.randint(0, 1)} {place_at} 8", f"UPC_PUT 6 {r.randint(0, 1)} {place_at} 4",
+            f"UPC_MEMGET 7 {place_at} 100", f"UPC_MEMPUT 8 {place_at} 100", f"UPC_MEMCPY 9 {place_at} 1:64 10",
+            f"UPC_NB_PUT_INIT 10 1 {place_at} 8 {r.randint(-1, 3)}", f"UPC_NB_SYNC 11 {r.randint(0, 3)}", "UPC_FENCE 12",
+            f"UPC_LOCK_ATTEMPT 13 {place_at} {r.randint(0, 1)}", f"C_FUNC 14 f{r.randrange(4)}", "UPC_FORALL 15"])
+        inner = depth < 4 and r.random() < 0.4
+        at = len(self.lines)
+        self.lines.append("")
+        if inner:
+            for _ in range(r.randint(1, 3)):
+                self.alone(thread, depth + 1)
+        self.step(thread)
+        self.lines[at] = f"{begin:.3f} {self.now[thread]:.3f} {thread} {event}"
+
+    def together(self):
+        r = self.random
+        kind, line, root = r.randrange(3), r.randint(20, 29), r.randrange(3)
+        for thread in range(3):
+            self.step(thread)
+        end = max(self.now) + 0.001
+        for thread in range(3):
+            if kind == 0:
+                self.add(thread, end, f"UPC_BARRIER {line} 0 0")
+            elif kind == 1:
+                self.add(thread, end, f"UPC_ALL_BROADCAST {line} 0:64 {root}:64 16 {r.choice(['MYSYNC', 'ALLSYNC'])}")
+            else:
+                self.add(thread, self.now[thread] + 0.0005, f"UPC_NOTIFY {line} 0 0")
+                self.now[thread] = end + 0.001 * r.randint(0, 3)
+                if r.random() < 0.5:
+                    self.alone(thread, 4)
+                    self.step(thread)
+                self.add(thread, self.now[thread] + 0.002, f"UPC_WAIT {r.choice([line, line + 1])} 0 0")
+                self.now[thread] += 0.002
+        self.now = [max(end, now) for now in self.now]
+
+
+def check_random(build, count):
+    failures = 0
+    first = int(os.environ.get("KOJAK_TEST_SEED", "1"))
+    for seed in range(first, first + count):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "random.txt"
+            path.write_text(RandomScript(seed).text)
+            for line in check(build, path, "own"):
+                failures += 1
+                print(f"random script {seed}: {line}")
+    return failures
+
+
 def main():
     build, scripts = sys.argv[1], [pathlib.Path(s) for s in sys.argv[2:]]
     failures = 0
+    if scripts and scripts[0].name == "--random":
+        failures = check_random(build, int(sys.argv[3]))
+        scripts = []
     for script in scripts:
         for ids in ("gupc", "bupc", "own"):
             for line in check(build, script, ids):
