@@ -40,6 +40,10 @@ inline constexpr const char* kSampleInterval = "sample.interval";  // seconds, o
 inline constexpr const char* kUpcCompiler = "upc.compiler";
 inline constexpr const char* kUpcVersion = "upc.version";
 inline constexpr const char* kUpcEvent = "upc.event.";
+// How many kinds of events were told, of the process, that have no number there; and how many ends of
+// events did not fit to what was open.
+inline constexpr const char* kUpcUnknown = "upc.unknown";
+inline constexpr const char* kUpcUnbalanced = "upc.unbalanced";
 
 // What is for people: reports show it.
 inline constexpr const char* kCommand = "run.command";  // the process's words, with blanks between

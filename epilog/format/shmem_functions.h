@@ -74,16 +74,16 @@ enum class ShmemRole : std::uint8_t {
   kLocalWait,  // what was issued is complete at this process: gets are there, puts have left
   kLocalTest,
   // of UPC alone
-  kNotify,        // begins a barrier of two phases, and completes as kQuiet
-  kNotifyWait,    // ends it
-  kCopy,          // a get, a put, or both
+  kNotify,      // begins a barrier of two phases, and completes as kQuiet
+  kNotifyWait,  // ends it
+  kCopy,        // a get, a put, or both
   kCopyNbi,
   kScatter,
   kGather,
   kPermute,
   kReduceToOne,
   kPrefixReduce,
-  kOwnMemory,     // allocation and release by one process
+  kOwnMemory,  // allocation and release by one process
 };
 
 // Whose functions they are. The roles, the records and the analysis are one for all of them.
