@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs with GASP's front: what becomes of runs that end otherwise, pause, or have other clocks.
+"""kojak run of programs with GASP's front, and what becomes of runs that end otherwise.
 
 Usage: check_runs.py BUILD SCRIPTS
 """
@@ -37,6 +37,16 @@ class Runs(unittest.TestCase):
         self.assertIn(ran.returncode, (0, 3), ran.stderr)
         return subprocess.run([BUILD / "bin/elg_print", "-n", f"{self.folder.name}/a.elg"], capture_output=True, text=True,
                               check=True).stdout
+
+    def test_kojak_run_preloads_the_runtime_alone(self):
+        script = self.script("threads 2\n0.010 0.020 0 UPC_GET 5 1 1:64 8\nleave 0.030\n")
+        ran = subprocess.run([BUILD / "bin/kojak", "run", "-v", "--no-analysis", "-o", f"{self.folder.name}/t", "--", PLAY, script],
+                             capture_output=True, text=True, check=False, timeout=300)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(ran.stdout, "")
+        self.assertRegex(ran.stderr, r"LD_PRELOAD=\S*/libelg_base\.so\b")
+        self.assertIn("no MPI, UPC (libelg_gasp ", ran.stderr)
+        self.assertIn("GET_1TE", self.merged())
 
     def test_without_a_measurement_library_nothing_happens(self):
         ran = self.play("--exact", str(SCRIPTS / "every_event.txt"), preload="")
