@@ -4,7 +4,7 @@
 namespace kojak::expert {
 namespace {
 
-constexpr double kNear = 1e-9;
+constexpr double kUpcNear = 1e-9;
 
 void together(CauseScript& s, const std::string& region, const std::vector<double>& enters,
               double exit) {
@@ -29,11 +29,11 @@ TEST(RootCausesOfUpc, WhoComputesLongerBeforeABarrier) {
   together(s, "upc_barrier", {1, 1, 1}, 2);
   together(s, "upc_barrier", {5, 5, 8}, 9);
   const CauseScript::Found found = s.analyse_until(10);
-  EXPECT_NEAR(found.causes.waits, 6, kNear);
+  EXPECT_NEAR(found.causes.waits, 6, kUpcNear);
   ASSERT_EQ(found.causes.causes.size(), 1u);
   EXPECT_EQ(found.causes.causes[0].location, 2u);
-  EXPECT_NEAR(found.causes.causes[0].seconds, 6, kNear);
-  EXPECT_NEAR(found.causes.unexplained, 0, kNear);
+  EXPECT_NEAR(found.causes.causes[0].seconds, 6, kUpcNear);
+  EXPECT_NEAR(found.causes.unexplained, 0, kUpcNear);
   EXPECT_EQ(
       found.words[0],
       "thread 2 is outside of UPC 3.000 s longer in main, between upc_barrier and upc_barrier");
@@ -53,9 +53,9 @@ TEST(RootCausesOfUpc, WhatCameBeforeANotifyIsNoCauseBehindIt) {
   notify(s, 1, 16, 1);
   wait(s, 1, 16.25, 16.5, 1);
   const CauseScript::Found found = s.analyse_until(17);
-  EXPECT_NEAR(found.causes.waits, 2, kNear);
-  EXPECT_NEAR(found.computing(1), 2, kNear);
-  EXPECT_NEAR(found.causes.unexplained, 0, kNear);
+  EXPECT_NEAR(found.causes.waits, 2, kUpcNear);
+  EXPECT_NEAR(found.computing(1), 2, kUpcNear);
+  EXPECT_NEAR(found.causes.unexplained, 0, kUpcNear);
   for (const std::string& words : found.words) {
     EXPECT_EQ(words.find(" in b"), std::string::npos) << words;
   }
@@ -74,10 +74,10 @@ TEST(RootCausesOfUpc, ACollectiveInAllsyncWaitsForTheLast) {
   broadcast({1, 1, 1}, 2);
   broadcast({4, 4, 7}, 8);
   const CauseScript::Found found = s.analyse_until(9);
-  EXPECT_NEAR(found.causes.waits, 6, kNear);
+  EXPECT_NEAR(found.causes.waits, 6, kUpcNear);
   ASSERT_EQ(found.causes.causes.size(), 1u);
   EXPECT_EQ(found.causes.causes[0].location, 2u);
-  EXPECT_NEAR(found.causes.causes[0].seconds, 6, kNear);
+  EXPECT_NEAR(found.causes.causes[0].seconds, 6, kUpcNear);
 }
 
 }  // namespace
