@@ -249,7 +249,7 @@ std::string spent_words(const Report& report, const RootCause& cause, const std:
 std::string cause_words(const Report& report, const RootCause& cause) {
   const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
   if (cause.deadlock < deadlocks.size()) {
-    return "the deadlock of " + rank_list(deadlocks[cause.deadlock].ranks);
+    return "the deadlock of " + rank_list(deadlocks[cause.deadlock].ranks, report.process_word());
   }
   const std::string does = who(report, cause.location);
   const std::string how = seconds(cause.longer) + (cause.compared ? " longer" : "");
@@ -311,7 +311,9 @@ std::string effect_words(const Report& report, const RootCause& cause) {
   const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
   if (cause.deadlock < deadlocks.size()) {
     const std::vector<std::uint32_t>& behind = deadlocks[cause.deadlock].behind;
-    return (behind.empty() ? "they wait " : "they and " + rank_list(behind) + " behind it wait ") +
+    return (behind.empty()
+                ? "they wait "
+                : "they and " + rank_list(behind, report.process_word()) + " behind it wait ") +
            seconds(cause.seconds) + " until the run was ended (" + pattern_words(cause) + ')';
   }
   std::string words = "the others wait " + seconds(cause.seconds) + " for it";
@@ -432,7 +434,8 @@ std::string share_words(const Report& report, const PathShare& share) {
   const std::string words = stretch_name(report, share.stretch);
   if (share.stretch.kind != Stretch::Kind::kCall) return words;
   const Deadlock* const in = deadlock_at(report, share.location, share.stretch.path);
-  return in == nullptr ? words : words + ", the deadlock of " + rank_list(in->ranks);
+  return in == nullptr ? words
+                       : words + ", the deadlock of " + rank_list(in->ranks, report.process_word());
 }
 
 }  // namespace kojak::expert

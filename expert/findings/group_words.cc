@@ -323,7 +323,8 @@ std::string units_words(const Report& report, const CauseGroup& group) {
 
 std::string who_column(const Report& report, const CauseGroup& group) {
   const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
-  if (group.deadlock < deadlocks.size()) return rank_list(deadlocks[group.deadlock].ranks);
+  if (group.deadlock < deadlocks.size())
+    return rank_list(deadlocks[group.deadlock].ranks, report.process_word());
   std::vector<LocationIndex> few;
   switch (group.shape) {
     case CauseGroup::Shape::kFew:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -197,6 +198,17 @@ bool has_functions_of(const Definitions& definitions, PgasModel model) {
     any = any || (region.shmem != nullptr && region.shmem->model == model);
   });
   return any;
+}
+
+std::string_view process_word(const Definitions& definitions) {
+  if (!has_functions_of(definitions, PgasModel::kUpc)) return "rank";
+  std::set<ProcessId> processes;
+  std::size_t locations = 0;
+  definitions.locations.for_each([&](LocationId, const LocationDef& location) {
+    processes.insert(location.process);
+    ++locations;
+  });
+  return processes.size() == locations ? "thread" : "rank";
 }
 
 TimeClass region_class(const RegionDef& region) {

@@ -28,6 +28,8 @@ TimeClass region_class(const RegionDef& region);
 
 // Whether the trace has functions of that model, by its table.
 bool has_functions_of(const Definitions& definitions, PgasModel model);
+// What people call one of its processes: "rank"; UPC's are threads, where none has several.
+std::string_view process_word(const Definitions& definitions);
 
 // The classes of all regions of a trace, for what asks at each event. Memory: regions.
 class RegionClasses {

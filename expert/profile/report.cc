@@ -392,7 +392,7 @@ void Report::order_system() {
     thread_locations_.push_back(key.second);
     last = &def;
   }
-  if (has_functions_of(*definitions_, PgasModel::kUpc) && !threaded) process_word_ = "thread";
+  process_word_ = expert::process_word(*definitions_);
   for (const auto& [key, def] : sorted) {
     thread_names_.push_back(process_word_ + ' ' + std::to_string(raw(def.process)));
     if (threaded) thread_names_.back() += ", thread " + std::to_string(raw(def.thread));
