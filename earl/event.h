@@ -165,7 +165,8 @@ struct ProcessorTimes {
 struct Attributes {
   RequestId request = absent<RequestId>();
   Bytes64 sent{}, recvd{};
-  bool from_any = false;  // a receive took the message of any source
+  bool from_any = false;              // a receive took the message of any source
+  std::uint8_t collective_flags = 0;  // how an operation of UPC synchronises (field_values.h)
   // A count of bytes, from the attribute where 32 bits did not hold it.
   static Bytes64 bytes(Bytes64 b, Bytes64) { return b; }
   static Bytes64 bytes(Bytes b, Bytes64 attribute) {

@@ -164,6 +164,10 @@ bool Trace::other_record(const RawRecord& record, Attributes& attributes, std::u
   } else if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi1)) {
     AttrUi1 attribute;
     if (decode(record, dialect, attribute) == nullptr) {
+      if (attribute.kind == kAttrCollectiveFlags) {
+        attributes.collective_flags = raw(attribute.value);
+        return true;
+      }
       if (attribute.kind != kAttrAnyness) return false;  // nothing that EARL needs
       attributes.from_any = raw(attribute.value) != 0;
       return true;

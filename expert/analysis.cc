@@ -24,6 +24,7 @@
 #include "expert/patterns/out.h"
 #include "expert/patterns/wait_finders.h"
 #include "expert/sums/hardware_counters.h"
+#include "expert/sums/masters.h"
 #include "expert/sums/processors.h"
 #include "expert/sums/samples.h"
 #include "expert/sums/tell_polling.h"
@@ -37,13 +38,13 @@ namespace {
 // Who listens to what the trace tells and to the waits that are found (waits/stream.h). A new
 // consumer is its file and its word here.
 using Listeners =
-    Consumers<SeverityStore*, TimeProfile, Unexplained, PollingTime, Dispatchers, LastCallFinder,
-              Unbegun, Samples, Processors, FailedCallCounter, std::optional<HardwareCounters>,
-              std::optional<Instances>, std::optional<CauseFinder>, std::optional<StretchCounters>,
-              std::optional<StretchTimes>, SendModes*, html::TimelineReader*, WaitList*>;
+    Consumers<SeverityStore*, TimeProfile, Unexplained, UpcMasters, PollingTime, Dispatchers,
+              LastCallFinder, Unbegun, Samples, Processors, FailedCallCounter,
+              std::optional<HardwareCounters>, std::optional<Instances>, std::optional<CauseFinder>,
+              std::optional<StretchCounters>, std::optional<StretchTimes>, SendModes*,
+              html::TimelineReader*, WaitList*>;
 
-// Receives the replay's events and hands them to those who listen and to those who find waits,
-// which come back as rows for the ones who listen.
+// Hands the replay's events to those who listen and to those who find waits, which the first get.
 class Analysis : public earl::Sink {
  public:
   using Counts = std::span<const std::uint64_t>;  // of the trace's hardware counters
@@ -203,9 +204,8 @@ class Analysis : public earl::Sink {
       for (const LastWait& last_wait : last_waits_.waits) out_.wait(wait_of(last_wait, ++n));
     }
     finish_polling(to_, out_, severities_);
-    of<Unexplained>().finish([&](CallPathIndex path, LocationIndex location, TimeSum time) {
-      severities_.add(metric_index<NotExplained>(), path, location, time);
-    });
+    of<Unexplained>().finish(severities_);
+    of<UpcMasters>().finish(severities_);
   }
   SeverityStore take_severities() {
     return std::move(severities_);

@@ -47,7 +47,7 @@ const CollectiveInstance* CollectiveInstances::leave(const CollectiveExit& exit)
   } else if (is_absent(instance.root)) {
     instance.root = exit.root;  // intercommunicators: only the root's side knows it
   }
-  instance.members.push_back({call, rank, exit.sent, exit.recvd});
+  instance.members.push_back({call, rank, exit.sent, exit.recvd, exit.flags});
   switch (instances_.joined(g, i)) {
     case decltype(instances_)::Joined::kComplete:
       instance.complete = true;

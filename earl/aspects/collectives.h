@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "earl/call.h"
+#include "epilog/format/mpi_roles.h"
 
 namespace kojak::earl {
 
@@ -23,7 +24,8 @@ struct CollectiveMember {
   std::uint32_t rank =
       0;  // in the communicator; intercommunicators: remote ranks follow local ones
   Bytes64 sent{}, recvd{};
-  bool awaited = false;  // of a begun one: an MPI_Wait or its like found it complete
+  std::uint8_t flags = 0;  // of UPC: how it synchronises (field_values.h)
+  bool awaited = false;    // of a begun one: an MPI_Wait or its like found it complete
 };
 
 // For a non-blocking or persistent operation (`begun`) function is the blocking form, and the
@@ -56,12 +58,19 @@ struct CollectiveWait {
   std::span<const CompletedOperation> completed;
 };
 
+// Whether a call that found such operations complete has waited for them: MPI_Wait and its like, a
+// series of polls, upc_wait.
+inline bool waits_for_begun(const Call& call) {
+  return call.function == nullptr || call.polled || is_wait(call.role());
+}
+
 // For the immediate hook: one process has left a collective, whatever becomes of the instance.
 struct CollectiveExit {
   const Call* call;
   CommId com;
   PeerId root;
   Bytes64 sent, recvd;
+  std::uint8_t flags = 0;
 };
 
 }  // namespace kojak::earl

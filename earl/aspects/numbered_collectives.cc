@@ -157,7 +157,7 @@ std::uint8_t NumberedCollectives::complete(const Call& call, std::uint64_t pos, 
     PendingWait& wait = waits_[wait_ref - 1];
     wait.completed.push_back({request.operation, request.member});  // takes over the reference
     Operation& operation = operations_[request.operation];
-    operation.members[request.member].awaited = is_wait(call.role()) || call.polled;
+    operation.members[request.member].awaited = waits_for_begun(call);
     if (incomplete_.find(operation.number) == request.operation) {
       ++wait.open;
       operation.waits.push_back(wait_ref);
@@ -176,7 +176,7 @@ const CollectiveInstance* NumberedCollectives::leave_group_call(const Call& call
       join(call, call.exit_pos, {number.com, number.key | kGroupCalls, number.ordinal},
            call.function, rank);
   if (i == kNone) return nullptr;
-  operations_[i].members.push_back({call, rank, {}, {}, false});
+  operations_[i].members.push_back({call, rank, {}, {}, 0, false});
   return settle(i, call.exit_pos, call.loc) ? &operations_[i] : nullptr;
 }
 

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "epilog/armci/front_calls.h"
 
+#include "epilog/armci/find_table.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +14,9 @@ static const elg_front_table* the_table;
 static int looked;
 
 static const elg_front_table* look(void) {
-  const elg_front_table* (*find)(void) = elg_front;
-  const elg_front_table* table;
-  if (find == 0) *(void**)&find = dlsym(RTLD_DEFAULT, "elg_front");
-  table = find != 0 ? find() : 0;
-  if (table != 0 && table->version != ELG_FRONT_VERSION) {
-    fprintf(stderr,
-            "libelg_armci: the measurement library is of another version (its table is %u, ours %u): calls of ARMCI are not "
-            "recorded\n",
-            table->version, (unsigned)ELG_FRONT_VERSION);
-    table = 0;
-  }
+  const elg_front_table* const table =
+      elg_find_table((const void* (*)(void))elg_front, "elg_front", ELG_FRONT_VERSION,
+                     "libelg_armci", "calls of ARMCI");
   __atomic_store_n(&the_table, table, __ATOMIC_RELAXED);
   __atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
   return table;

@@ -48,6 +48,11 @@ inline constexpr std::uint8_t kPlaceNonBlocking = 1, kPlaceAtomic = 2, kPlaceSig
 // SHMEM_QUIET: kind.
 inline constexpr std::uint8_t kQuietLocal = 1, kQuietOne = 2, kQuietPuts = 4;
 
+// ATTR_UI1 of kAttrCollectiveFlags: how an operation of UPC synchronises. No flag for one side
+// means ALLSYNC there.
+inline constexpr std::uint8_t kInNoSync = 1, kInMySync = 2, kInAllSync = 4, kOutNoSync = 8,
+                              kOutMySync = 16, kOutAllSync = 32;
+
 // ALOCK and RLOCK: numbers of ARMCI's mutexes, above those of SHMEM's locks: the process that has
 // it, and behind that its number there.
 inline constexpr std::uint32_t kFirstMutex = 0xC0000000u, kMutexProcesses = 0x3FFFFu;

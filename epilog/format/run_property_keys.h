@@ -33,6 +33,18 @@ inline constexpr const char* kPauses = "polls.pauses";
 
 inline constexpr const char* kSampleInterval = "sample.interval";  // seconds, of SAMPLE
 
+// UPC: the compiler, as its event numbers tell ("GNU UPC", "Berkeley UPC", "a UPC compiler"), the
+// version of its gasp_upc.h ("40302"), and, behind upc.event. and an event's name without GASP_
+// ("upc.event.UPC_BARRIER"), its number there. An event without a number is one that this compiler
+// never tells.
+inline constexpr const char* kUpcCompiler = "upc.compiler";
+inline constexpr const char* kUpcVersion = "upc.version";
+inline constexpr const char* kUpcEvent = "upc.event.";
+// How many kinds of events were told, of the process, that have no number there; and how many ends of
+// events did not fit to what was open.
+inline constexpr const char* kUpcUnknown = "upc.unknown";
+inline constexpr const char* kUpcUnbalanced = "upc.unbalanced";
+
 // What is for people: reports show it.
 inline constexpr const char* kCommand = "run.command";  // the process's words, with blanks between
 inline constexpr const char* kStart = "run.start";      // of rank 0: "2026-11-23T14:05:09Z"

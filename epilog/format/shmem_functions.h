@@ -1,6 +1,6 @@
 // What kojak knows of every SHMEM function: one row each, from the templates in
-// epilog/shmem/functions.table; and of every ARMCI function, which has a role of the same kind,
-// from epilog/armci/functions.table.
+// epilog/shmem/functions.table; and of every ARMCI function and every region of UPC, which have
+// roles of the same kind, from epilog/armci/functions.table and upc_functions.h.
 //
 // The measurement library makes its wrappers and region definitions from the same table; the merge,
 // EARL and EXPERT ask here what role a region plays. A region is never judged by parts of its name.
@@ -73,10 +73,21 @@ enum class ShmemRole : std::uint8_t {
   kAtomicPutNbi,
   kLocalWait,  // what was issued is complete at this process: gets are there, puts have left
   kLocalTest,
+  // of UPC alone
+  kNotify,      // begins a barrier of two phases, and completes as kQuiet
+  kNotifyWait,  // ends it
+  kCopy,        // a get, a put, or both
+  kCopyNbi,
+  kScatter,
+  kGather,
+  kPermute,
+  kReduceToOne,
+  kPrefixReduce,
+  kOwnMemory,  // allocation and release by one process
 };
 
 // Whose functions they are. The roles, the records and the analysis are one for all of them.
-enum class PgasModel : std::uint8_t { kShmem, kArmci };
+enum class PgasModel : std::uint8_t { kShmem, kArmci, kUpc };
 
 // A call that returns only when its variables are as it wants them. (A test returns at once.)
 constexpr bool waits_for_variable(ShmemRole role) {
@@ -106,6 +117,7 @@ struct ShmemFunction {
 // All functions of each, sorted by name.
 std::span<const ShmemFunction> shmem_functions();
 std::span<const ShmemFunction> armci_functions();
+std::span<const ShmemFunction> upc_functions();
 
 // The function that a region name means; nullptr for any other region.
 const ShmemFunction* find_shmem_function(std::string_view region_name);

@@ -30,6 +30,7 @@ constexpr bool may_quiet(ShmemRole role) {
     case ShmemRole::kContextDestroy:
     case ShmemRole::kLocalWait:
     case ShmemRole::kLocalTest:
+    case ShmemRole::kNotify:
       return true;
     default:
       return false;

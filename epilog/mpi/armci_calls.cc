@@ -14,7 +14,9 @@
 #include "epilog/mpi/group.h"
 #include "epilog/runtime/call.h"
 #include "epilog/runtime/comm_object.h"
+#include "epilog/runtime/handle_numbers.h"
 #include "epilog/runtime/noted_records.h"
+#include "epilog/runtime/remote_operation.h"
 
 namespace kojak::measure {
 
@@ -27,7 +29,6 @@ constexpr std::uint64_t kArmciGroup = 0x41524D4349u;  // keeps its identities fr
 // that is allocated.
 constexpr std::uint64_t kNotification = std::uint64_t{1} << 60;
 constexpr std::uint32_t kNotificationBytes = 4;
-constexpr std::size_t kMostHandles = 1 << 16;
 
 struct Set : CommObject {
   Set* next = nullptr;
@@ -35,8 +36,7 @@ struct Set : CommObject {
 HashMap<Set*> sets;  // by the number of their group
 Set* first_set = nullptr;
 Set* all_processes = nullptr;
-HashMap<std::uint32_t> contexts;  // by the address of a handle
-std::uint32_t next_context = 1;
+HandleNumbers contexts;       // by the address of a handle
 Vector<std::uint32_t> ranks;  // by ARMCI's number
 Vector<std::uint32_t> members;
 int own_number = 0;
@@ -53,15 +53,6 @@ PlainCall& call_of(elg_front_call* room) {
 PeerId peer_of(int process) {
   const auto at = static_cast<std::size_t>(process);
   return process >= 0 && at < ranks.size() ? PeerId{ranks[at]} : absent<PeerId>();
-}
-
-std::uint32_t context_of(const void* handle) {
-  if (handle == nullptr) return 0;
-  const auto key = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
-  if (const std::uint32_t* const known = contexts.find(key)) return *known;
-  if (contexts.size() >= kMostHandles) return static_cast<std::uint32_t>(mix(key)) & 0x7FFFFFFFu;
-  contexts.set(key, next_context);
-  return next_context++;
 }
 
 LockId lock_of(int mutex, int process) {
@@ -152,38 +143,23 @@ void end(elg_front_call* room) {
   record(room, [](Recording& call) { call.leave(); });
 }
 
-struct Operation {
-  PeerId peer;
-  RmaId id;
-  Count context;
-  Flags flags;
-};
-
-Operation operation_of(const void* handle, int process, unsigned flags, std::uint32_t ids) {
+RemoteOperation operation_of(const void* handle, int process, unsigned flags, std::uint32_t ids) {
   const BookkeepingLock lock;
-  const Count context{context_of(handle)};
+  const Count context{contexts.of(handle)};
   return {peer_of(process), static_cast<RmaId>(take_rma_ids(ids)), context,
           static_cast<Flags>(flags)};
 }
 
-// Both starts at the enter of the call, both ends at its exit.
-void write_operation(Recording& call, const Operation& o, Count64 place, std::uint64_t bytes,
-                     bool put, bool get) {
+void write_call(Recording& call, const RemoteOperation& o, Count64 place, std::uint64_t bytes,
+                bool put, bool get) {
   if (!call.entered) {
     const unsigned kind = (put ? kCallPut : 0u) | (get ? kCallGet : 0u);
     return call.whole(ShmemRmaCall{call.r.lid, call.enter, call.exit, call.region, o.peer, o.id,
                                    place, o.context, o.flags, Bytes64{bytes},
                                    Bytes64{put && get ? bytes : 0}, Byte(kind)});
   }
-  const LocationId lid = call.r.lid;
-  const RmaId second = get ? static_cast<RmaId>(raw(o.id) + 1) : o.id;  // of the put
-  const auto sent = [&] { return bytes_field(call, raw(kAttrBytesSent), bytes); };
-  const auto received = [&] { return bytes_field(call, raw(kAttrBytesReceived), bytes); };
-  call.event(ShmemPlace{lid, call.enter, o.peer, o.id, place, o.context, o.flags});
-  if (get) call.event(Get1tsRemote{lid, call.enter, o.peer, o.id, sent()});
-  if (put) call.event(Put1ts{lid, call.enter, o.peer, second, sent()});
-  if (get) call.event(Get1te{lid, call.exit, o.peer, o.id, received()});
-  if (put) call.event(Put1teRemote{lid, call.exit, o.peer, second, received()});
+  write_start(call, o, place, bytes, put, get);
+  write_end(call, o, bytes, put, get);
   call.leave();
 }
 
@@ -193,15 +169,15 @@ void transfer(elg_front_call* room, int kind, const void* handle, const void* /*
     const bool put = (kind & ELG_FRONT_PUT) != 0, get = (kind & ELG_FRONT_GET) != 0;
     const unsigned flags = ((kind & ELG_FRONT_NONBLOCKING) != 0 ? kPlaceNonBlocking : 0u) |
                            ((kind & ELG_FRONT_ATOMIC) != 0 ? kPlaceAtomic : 0u);
-    write_operation(call, operation_of(handle, process, flags, put && get ? 2 : 1), kUnknown64,
-                    bytes, put, get);
+    write_call(call, operation_of(handle, process, flags, put && get ? 2 : 1), kUnknown64, bytes,
+               put, get);
   });
 }
 
 void put_flag(elg_front_call* room, const void* /*at*/, unsigned long long bytes,
               const void* /*flag*/, int process) {
   record(room, [&](Recording& call) {
-    const Operation data = operation_of(nullptr, process, 0, 2);
+    const RemoteOperation data = operation_of(nullptr, process, 0, 2);
     const RmaId flag = static_cast<RmaId>(raw(data.id) + 1);
     const LocationId lid = call.r.lid;
     constexpr Bytes kFlag{4};
@@ -238,7 +214,7 @@ void completed(elg_front_call* room, int kind, const void* handle, int process,
     const Set* set = nullptr;
     {
       const BookkeepingLock lock;
-      if ((kind & ELG_FRONT_ANY_HANDLE) == 0) context = Count{context_of(handle)};
+      if ((kind & ELG_FRONT_ANY_HANDLE) == 0) context = Count{contexts.of(handle)};
       if (group != nullptr) set = set_of(group);
     }
     const unsigned what = (kind & ELG_FRONT_LOCAL) != 0 ? kQuietLocal : kQuietPuts;
@@ -290,8 +266,8 @@ Count64 notification_of(int process) {
 }
 void notified(elg_front_call* room, int process) {
   record(room, [&](Recording& call) {
-    write_operation(call, operation_of(nullptr, process, 0, 1), notification_of(own_number),
-                    kNotificationBytes, true, false);
+    write_call(call, operation_of(nullptr, process, 0, 1), notification_of(own_number),
+               kNotificationBytes, true, false);
   });
 }
 void notification_found(elg_front_call* room, int process, int value) {
@@ -328,7 +304,7 @@ void arrived(int me, int count, const void* world) {
   }
   all_processes =
       find_set(known ? group : group_of_ranks(ranks.data(), static_cast<std::uint32_t>(count)));
-  the_session.write_armci_state = [](Recorder& r, bool all) {
+  the_session.write_front_state = [](Recorder& r, bool all) {
     const BookkeepingLock inner;
     const Seconds time = record_time(ticks());
     for (Set* set = first_set; set != nullptr; set = set->next) {

@@ -86,8 +86,12 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
 
 Recording records_of(PlainCall& call) {
   call.frame.in_call = false;
+  return records_of(call, ticks());
+}
+
+Recording records_of(PlainCall& call, Ticks exit) {
+  call.frame.in_call = false;
   Recorder& r = the_recorder;
-  const Ticks exit = ticks();
   read_at_exit(r);
   drop_note(*r.note);
   Recording records{r,          r.cursor, call.region, record_time(call.enter), record_time(exit),

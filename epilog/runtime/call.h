@@ -217,6 +217,7 @@ struct PlainCall {
 // The records of such a call in hand, instead of end_call(): what is put between is written with
 // its exit. Only where it is recorded.
 Recording records_of(PlainCall& call);
+Recording records_of(PlainCall& call, Ticks exit);
 void end_call(PlainCall& call, Recording& records);
 // What is left to do of a call that is not recorded, or that has its records.
 void leave_call(PlainCall& call);

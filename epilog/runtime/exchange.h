@@ -16,7 +16,8 @@ struct Exchange {
   // Before the first send and receive, and after the last, which may be in another call than that.
   bool (*open)();
   void (*close)();
-  // Between two processes, one after the other.
+  // Between two processes, one after the other. Null: there is only what all do together, and nodes
+  // compare their clocks by that.
   void (*send)(double value, std::uint32_t to);
   double (*receive)(std::uint32_t from);
 };

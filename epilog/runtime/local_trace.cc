@@ -692,7 +692,8 @@ bool on_alternate_stack() {
 // What is left of a frame may look whole where deeper ones have room that nobody has written to.
 // What a library calls within a call has that around it for certain.
 bool is_off_the_stack(const Recorder& r, const CallFrame& frame, const void* caller) {
-  if (frame.entry == &frame || r.on_own_stack || on_alternate_stack()) return false;
+  if (frame.entry == &frame || frame.entry == kNoStack || r.on_own_stack || on_alternate_stack())
+    return false;
   if (caller != nullptr && is_library_code(caller)) return false;
   return find_on_stack(frame.entry) == OnStack::kNo;
 }

@@ -42,6 +42,8 @@ struct CallFrame {
   RegionId region;  // of its ENTER, if it is in hand
   Ticks enter;
 };
+// The entry of a call that begins in one function and ends in another: it is open until it ends.
+inline const void* const kNoStack = reinterpret_cast<const void*>(~std::uintptr_t{0});
 // It is a frame of the function that this is inlined into, which returns to `mark` where the return
 // address lies on the stack: a call from the same place as one that was left by a longjmp, or from
 // above, has written over it.

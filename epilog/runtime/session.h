@@ -63,13 +63,14 @@ struct Session {
   const ShmemFunction* armci_functions = nullptr;
   bool shut = false;  // begin_shutdown() was called
   // Write where this process stands in its epochs and messages: all of it, or what has changed.
+  // (What has a front is ARMCI, or UPC.)
   void (*write_mpi_state)(Recorder& r, bool all) = nullptr;
   void (*write_shmem_state)(Recorder& r, bool all) = nullptr;
-  void (*write_armci_state)(Recorder& r, bool all) = nullptr;
+  void (*write_front_state)(Recorder& r, bool all) = nullptr;
   void write_state(Recorder& r, bool all) const {
     if (write_mpi_state != nullptr) write_mpi_state(r, all);
     if (write_shmem_state != nullptr) write_shmem_state(r, all);
-    if (write_armci_state != nullptr) write_armci_state(r, all);
+    if (write_front_state != nullptr) write_front_state(r, all);
   }
 };
 extern Session the_session;

@@ -89,6 +89,18 @@ CommonMoments::GroupId CauseFinder::group_of_members() {
   return group_;
 }
 
+void CauseFinder::on_passed(std::span<const Arrival> arrivals) {
+  if (!has_room(log_.groups)) return;
+  members_.clear();
+  Ticks last = 0;
+  for (const Arrival& a : arrivals) {
+    members_.push_back(a.location);
+    last = std::max(last, ticks(a.enter));
+  }
+  std::sort(members_.begin(), members_.end());
+  log_.groups.push_back({group_of_members(), false, false, last, 0, 0, 0, 0});
+}
+
 void CauseFinder::on_team(LocationIndex master, Seconds made,
                           std::span<const OmpTeams::Member> members) {
   members_.clear();

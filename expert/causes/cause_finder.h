@@ -79,6 +79,8 @@ class CauseFinder {
   }
   // All members have come to an operation in which each waits for all: before its waits.
   void on_meeting(std::uint64_t operation, std::span<const Arrival> arrivals);
+  // They are known to have come as far as that, though none of these calls waited.
+  void on_passed(std::span<const Arrival> arrivals);
   // A team of threads that was made for a parallel region: none of them can enter it earlier.
   void on_team(LocationIndex master, Seconds made, std::span<const OmpTeams::Member> members);
   // It has left a parallel region that another made.

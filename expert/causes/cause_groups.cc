@@ -16,11 +16,13 @@ constexpr int kWorthALine = 100;
 constexpr int kSteps = 200;  // gains are compared in steps of half a per cent of the run
 
 bool is_for_lock(MetricIndex metric) {
-  static const std::array<MetricIndex, 6> kLocks{
-      metric_index<RmaLockContention>(),   metric_index<SyncLockContention>(),
-      metric_index<ShmemLockContention>(), metric_index<InArmci<ShmemLockContention>>(),
-      metric_index<OmpLockApiWait>(),      metric_index<OmpCriticalWait>()};
-  return std::find(kLocks.begin(), kLocks.end(), metric) != kLocks.end();
+  static const std::array<MetricIndex, 4> kLocks{
+      metric_index<RmaLockContention>(), metric_index<SyncLockContention>(),
+      metric_index<OmpLockApiWait>(), metric_index<OmpCriticalWait>()};
+  if (std::find(kLocks.begin(), kLocks.end(), metric) != kLocks.end()) return true;
+  const Metric& of = all_metrics()[metric];
+  const std::string_view rule = of.in_shmem.empty() ? of.name : of.in_shmem;
+  return rule == ShmemLockContention::kMetric.name;
 }
 
 }  // namespace

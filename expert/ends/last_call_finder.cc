@@ -9,6 +9,7 @@
 #include "epilog/format/mpi_roles.h"
 #include "expert/ends/deadlocks.h"
 #include "expert/metrics/switched_off.h"
+#include "expert/metrics/time_class.h"
 #include "expert/sums/samples.h"
 
 namespace kojak::expert {
@@ -27,9 +28,10 @@ std::string message_words(ProcessId source, Tag tag) {
 }
 
 // "rank 3", "ranks 1, 2 and 5", "ranks 1, 2, 3, 4 and 60 more".
-std::string rank_words(const std::set<std::uint32_t>& ranks, const char* last_word = "and") {
+std::string rank_words(const std::set<std::uint32_t>& ranks, const char* last_word = "and",
+                       std::string_view word = "rank") {
   constexpr std::size_t kNamed = 8;
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  std::string text = std::string(word) + (ranks.size() == 1 ? " " : "s ");
   std::size_t named = 0;
   for (const std::uint32_t rank : ranks) {
     if (named == kNamed && ranks.size() > kNamed + 1) {
@@ -47,6 +49,17 @@ void wait_for(LastCall& call, AwaitedThing thing, std::string what,
   call.thing = thing;
   call.awaits = std::move(what);
   call.ranks.assign(ranks.begin(), ranks.end());
+}
+
+std::string_view name_of_unlock(PgasModel model) {
+  switch (model) {
+    case PgasModel::kArmci:
+      return "ARMCI_Unlock";
+    case PgasModel::kUpc:
+      return "upc_unlock";
+    default:
+      return "shmem_clear_lock";
+  }
 }
 
 bool is_send(MpiRole role) {
@@ -85,6 +98,7 @@ std::optional<std::uint32_t> if_present(std::uint32_t number) {
 
 LastCallFinder::LastCallFinder(const Setting& setting)
     : definitions_(setting.definitions()),
+      process_word_(process_word(definitions_)),
       pausing_(setting.trace.pausing_region()),
       lately_(setting.locations()) {
   constexpr std::size_t kMostRegions = 1 << 20;  // damaged traces may have any number
@@ -155,7 +169,11 @@ void LastCallFinder::on_collective(const earl::CollectiveInstance& instance) {
 void LastCallFinder::on_collective_unbegun(const earl::CollectiveInstance& instance) {
   if (!any()) return;
   Ranks& begun = begun_[raw(instance.com)];
-  for (const earl::CollectiveMember& m : instance.members) begun.insert(raw(m.call.process));
+  for (const earl::CollectiveMember& m : instance.members) {
+    begun.insert(raw(m.call.process));
+    if (m.call.function != nullptr) continue;  // who has notified has come to the barrier
+    collectives_[{raw(instance.com), instance.ordinal, MpiRole{}}].insert(raw(m.call.process));
+  }
 }
 void LastCallFinder::on_window_collective(const earl::WindowInstance& instance) {
   if (instance.complete || !any()) return;
@@ -228,12 +246,16 @@ const ShmemFunction* LastCallFinder::shmem_of(const earl::OpenCall& call) const 
 
 // Whose calls the processes could wait in.
 std::string LastCallFinder::library() const {
-  bool mpi = false, shmem = false;
+  bool mpi = false, shmem = false, upc = false;
   definitions_.regions.for_each([&](RegionId, const RegionDef& region) {
     mpi = mpi || region.function != nullptr;
-    shmem = shmem || region.shmem != nullptr;
+    if (region.shmem == nullptr) return;
+    (region.shmem->model == PgasModel::kUpc ? upc : shmem) = true;
   });
-  return !shmem ? "MPI" : mpi ? "MPI and SHMEM" : "SHMEM";
+  std::string names = mpi || !(shmem || upc) ? "MPI" : "";
+  if (shmem) names += names.empty() ? "SHMEM" : upc ? ", SHMEM" : " and SHMEM";
+  if (upc) names += names.empty() ? "UPC" : " and UPC";
+  return names;
 }
 
 // What is asked of all calls that are open.
@@ -725,13 +747,19 @@ void LastCallFinder::for_shmem_members(const OpenCallState& s, LastCall& call) {
   }
   const Ranks& missing = *there.missing;
   if (missing.empty()) return;
-  const std::string name(s.shmem->name);
+  const bool notified = s.shmem->role == ShmemRole::kNotifyWait;
+  const std::string name(notified ? "upc_notify" : s.shmem->name);
   const Rank root = raw(s.note.dlid);
   if (root != s.process() && missing.contains(root)) {
-    return wait_for(call, AwaitedThing::kMembers,
-                    name + " of rank " + std::to_string(root) + ", the root", {root});
+    return wait_for(call, AwaitedThing::kMembers, name + " of " + one_of_shmem(root) + ", the root",
+                    {root});
   }
-  wait_for(call, AwaitedThing::kMembers, name + " of " + rank_words(missing), missing);
+  wait_for(call, AwaitedThing::kMembers, name + " of " + rank_words(missing, "and", process_word_),
+           missing);
+}
+
+std::string LastCallFinder::one_of_shmem(Rank rank) const {
+  return std::string(process_word_) + ' ' + std::to_string(rank);
 }
 
 void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) {
@@ -750,15 +778,16 @@ void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) {
       const auto holder = holders_.find(static_cast<std::uint32_t>(raw(s.note.ordinal)));
       if (holder == holders_.end() || holder->second == kAbsent) return;
       if (holder->second == s.process()) return;
-      return wait_for(call, AwaitedThing::kClearLock,
-                      "shmem_clear_lock of rank " + std::to_string(holder->second),
-                      {holder->second});
+      return wait_for(
+          call, AwaitedThing::kClearLock,
+          std::string(name_of_unlock(s.shmem->model)) + " of " + one_of_shmem(holder->second),
+          {holder->second});
     }
     default: {
       const Rank target = raw(s.note.dlid);
       if (target == kAbsent || target == s.process()) return;
       return wait_for(call, AwaitedThing::kProgress,
-                      "progress at rank " + std::to_string(target) + ", its target", {target});
+                      "progress at " + one_of_shmem(target) + ", its target", {target});
     }
   }
 }
@@ -927,6 +956,7 @@ LastCalls LastCallFinder::finish() {
     if (other != computing.end()) call.awaited_computes = other->second;
   }
   if (!found.calls.empty()) found.library = library();
+  found.process = process_word_;
   Ranks traced;
   for (const auto& [location, s] : open_calls_) traced.insert(s.process());
   std::size_t index = 0;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -191,6 +192,7 @@ class LastCallFinder {
 
   const ShmemFunction* shmem_of(const earl::OpenCall& call) const;
   std::string library() const;
+  std::string one_of_shmem(Rank rank) const;  // "rank 3", "thread 3"
   Ranks members_of(CommId com) const;
   Ranks members_of(WindowId window) const;
   Ranks possible_senders(CommId com, Rank to) const;
@@ -206,6 +208,7 @@ class LastCallFinder {
   void look_back(const OpenCallState& s, LastCall& call) const;
 
   const Definitions& definitions_;
+  const std::string_view process_word_;
   RegionId pausing_;
   std::vector<Kind> kinds_;                                 // by region
   std::vector<Lately> lately_;                              // by location

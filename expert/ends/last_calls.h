@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "epilog/format/mpi_functions.h"
@@ -78,8 +79,9 @@ struct Deadlock {
 };
 
 struct LastCalls {
-  std::vector<LastCall> calls;  // by location
-  std::string library = "MPI";  // whose calls can wait: also SHMEM, or both
+  std::vector<LastCall> calls;        // by location
+  std::string library = "MPI";        // whose calls can wait: also SHMEM, or both; UPC
+  std::string_view process = "rank";  // what one is called
   std::vector<Deadlock> deadlocks;
   // What would be deadlocks if all had been recorded that their processes did.
   std::vector<Deadlock> unsure;

@@ -38,7 +38,7 @@ std::optional<MetricIndex> metric_of_shmem(const LastCall& call) {
 
 std::optional<MetricIndex> metric_of_last_shmem(const LastCall& call) {
   const std::optional<MetricIndex> found = metric_of_shmem(call);
-  return found && call.shmem->model == PgasModel::kArmci ? as_armci(*found) : found;
+  return found ? std::optional(in_model(*found, call.shmem->model)) : found;
 }
 
 // The pattern that a call which did not return would have had.

@@ -4,7 +4,7 @@
 
 #include "expert/findings/numbers.h"
 #include "expert/findings/rules.h"
-#include "expert/patterns/openmp/openmp.h"
+#include "expert/patterns/catalogue.h"
 #include "expert/profile/efficiency.h"
 #include "expert/profile/shares.h"
 
@@ -86,7 +86,7 @@ Bar bar_of(const Report& report) {
 }
 
 std::string name_of(Bar::Part part, const Report& report) {
-  if (part == Bar::kMpi) return std::string(library_of(report));
+  if (part == Bar::kMpi) return library_of(report);
   std::string name(Bar::kNames[part]);
   std::replace(name.begin(), name.end(), '_', ' ');
   return name;
@@ -106,16 +106,24 @@ std::array<unsigned, Bar::kParts> shares_of(const Bar& bar) {
   return shares;
 }
 
-std::string_view library_of(const Report& report) {
+std::string library_of(const Report& report) {
   const auto any = [&](std::string_view name) {
     const std::size_t m = report.find_metric(name);
     return m != kNone && report.total(m) > 0;
   };
-  const bool shmem = any(Shmem::kMetric.name), mpi = any(Mpi::kMetric.name);
-  if (any(InArmci<Shmem>::kMetric.name)) {
-    return shmem ? "MPI, SHMEM and ARMCI" : mpi ? "MPI and ARMCI" : "ARMCI";
+  std::vector<std::string_view> names;
+  if (any(Mpi::kMetric.name)) names.push_back("MPI");
+  for (std::size_t m = 0; m < kPgasModels; ++m) {
+    const PgasModel model{static_cast<std::uint8_t>(m)};
+    if (any(all_metrics()[in_model(metric_index<Shmem>(), model)].name))
+      names.push_back(name_of(model));
   }
-  return shmem && mpi ? "MPI and SHMEM" : shmem ? "SHMEM" : "MPI";
+  if (names.empty()) return "MPI";
+  std::string words(names.front());
+  for (std::size_t n = 1; n < names.size(); ++n) {
+    (words += n + 1 < names.size() ? ", " : " and ") += names[n];
+  }
+  return words;
 }
 
 }  // namespace kojak::expert

@@ -50,6 +50,6 @@ struct OutsideOfCalls {
 // By thread.
 std::vector<OutsideOfCalls> outside_of_calls(const Report& report);
 // What the calls belong to: "MPI", "SHMEM", "MPI and ARMCI".
-std::string_view library_of(const Report& report);
+std::string library_of(const Report& report);
 
 }  // namespace kojak::expert

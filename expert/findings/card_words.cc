@@ -48,8 +48,7 @@ std::string computing_title(const Report& report, const CauseGroup& group) {
       return who + (many ? " have" : " has") + " no processor for " +
              short_times(without_processor_of(report, group), longer) + ' ' + in;
     case Spent::kOutside:
-      return who + (many ? " are " : " is ") + time + "outside of " +
-             std::string(library_of(report)) + ' ' + in;
+      return who + (many ? " are " : " is ") + time + "outside of " + library_of(report) + ' ' + in;
     default:
       return who + (many ? " compute " : " computes ") + time + in;
   }

@@ -124,8 +124,9 @@ std::string who(const Report& report, LocationIndex location) {
 // The same when "rank" has been said: "4", in a run with threads "rank 4, thread 1".
 std::string number(const Report& report, LocationIndex location) {
   const std::string name = who(report, location);
-  const bool rank_only = name.starts_with("rank ") && name.find(',') == std::string::npos;
-  return rank_only ? name.substr(5) : name;
+  const std::string word = report.process_word() + ' ';
+  const bool rank_only = name.starts_with(word) && name.find(',') == std::string::npos;
+  return rank_only ? name.substr(word.size()) : name;
 }
 
 }  // namespace
@@ -239,7 +240,7 @@ std::string spent_words(const Report& report, const RootCause& cause, const std:
     case Spent::kNoProcessor:
       return " had no processor for " + of(cause.spent->no_processor);
     case Spent::kOutside:
-      return " is outside of " + std::string(library_of(report)) + ' ' + how;
+      return " is outside of " + library_of(report) + ' ' + how;
     default:
       return " computes " + how;
   }
@@ -250,7 +251,7 @@ std::string spent_words(const Report& report, const RootCause& cause, const std:
 std::string cause_words(const Report& report, const RootCause& cause) {
   const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
   if (cause.deadlock < deadlocks.size()) {
-    return "the deadlock of " + rank_list(deadlocks[cause.deadlock].ranks);
+    return "the deadlock of " + rank_list(deadlocks[cause.deadlock].ranks, report.process_word());
   }
   const std::string does = who(report, cause.location);
   const std::string how = seconds(cause.longer) + (cause.compared ? " longer" : "");
@@ -315,7 +316,9 @@ std::string effect_words(const Report& report, const RootCause& cause) {
   const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
   if (cause.deadlock < deadlocks.size()) {
     const std::vector<std::uint32_t>& behind = deadlocks[cause.deadlock].behind;
-    return (behind.empty() ? "they wait " : "they and " + rank_list(behind) + " behind it wait ") +
+    return (behind.empty()
+                ? "they wait "
+                : "they and " + rank_list(behind, report.process_word()) + " behind it wait ") +
            seconds(cause.seconds) + " until the run was ended (" + pattern_words(cause) + ')';
   }
   std::string words = "the others wait " + seconds(cause.seconds) + " for it";
@@ -349,7 +352,7 @@ std::string effect_words(const Report& report, const RootCause& cause) {
 std::string does_at_end(const Report& report, const Chain& chain) {
   const LocationIndex who = chain.links.back().awaited;
   const Stretch& s = chain.stretch;
-  const std::string outside = "is outside of " + std::string(library_of(report));
+  const std::string outside = "is outside of " + library_of(report);
   if (!report.root_causes()) return outside;
   const std::vector<RootCause>& causes = report.root_causes()->causes;
   const auto cause = std::find_if(causes.begin(), causes.end(), [&](const RootCause& known) {
@@ -437,7 +440,8 @@ std::string share_words(const Report& report, const PathShare& share) {
   const std::string words = stretch_name(report, share.stretch);
   if (share.stretch.kind != Stretch::Kind::kCall) return words;
   const Deadlock* const in = deadlock_at(report, share.location, share.stretch.path);
-  return in == nullptr ? words : words + ", the deadlock of " + rank_list(in->ranks);
+  return in == nullptr ? words
+                       : words + ", the deadlock of " + rank_list(in->ranks, report.process_word());
 }
 
 }  // namespace kojak::expert

@@ -289,8 +289,14 @@ std::string what_column(const Report& report, const CauseGroup& group) {
   return told_apart(report, group, what_words);
 }
 
+std::string counted_processes(const Report& report, std::size_t count) {
+  const std::string& word = report.process_word();
+  return counted(count, word.c_str(), (word + 's').c_str());
+}
+
 std::string those(const Report& report, std::vector<LocationIndex> locations) {
   std::sort(locations.begin(), locations.end());
+  const std::string word = report.process_word() + ' ';
   std::vector<std::uint32_t> ranks;
   bool threads = false;
   std::string names;
@@ -298,25 +304,26 @@ std::string those(const Report& report, std::vector<LocationIndex> locations) {
     const std::size_t thread = report.thread_at(locations[i]);
     const std::string name = thread == kNone ? "a process" : report.thread_name(thread);
     names += (i == 0 ? "" : i + 1 == locations.size() ? " and " : ", ") + name;
-    if (!name.starts_with("rank ") || name.find(',') != std::string::npos) {
+    if (!name.starts_with(word) || name.find(',') != std::string::npos) {
       threads = true;
       continue;
     }
-    ranks.push_back(static_cast<std::uint32_t>(std::stoul(name.substr(5))));
+    ranks.push_back(static_cast<std::uint32_t>(std::stoul(name.substr(word.size()))));
   }
   if (threads || ranks.empty()) return names;
   std::sort(ranks.begin(), ranks.end());
-  return rank_list(ranks);
+  return rank_list(ranks, report.process_word());
 }
 
 std::string units_words(const Report& report, const CauseGroup& group) {
   const std::vector<CauseGroup::Unit>& units = group.units;
   if (group.shape != CauseGroup::Shape::kPairs || units.empty()) {
-    return counted(units.size(), "rank", "ranks");
+    return counted_processes(report, units.size());
   }
   const std::size_t size = units.front().members.size();
   if (size > 2) {
-    return grouped(units.size()) + " groups of " + std::to_string(size) + " ranks";
+    return grouped(units.size()) + " groups of " + std::to_string(size) + ' ' +
+           report.process_word() + 's';
   }
   const bool neighbours = std::all_of(units.begin(), units.end(), [&](const CauseGroup::Unit& u) {
     const auto rank = [&](LocationIndex l) {
@@ -327,12 +334,14 @@ std::string units_words(const Report& report, const CauseGroup& group) {
     const std::int64_t apart = rank(u.members[1]) - rank(u.members[0]);
     return apart == 1 || apart == -1;
   });
-  return grouped(units.size()) + (neighbours ? " pairs of neighbours" : " pairs of ranks");
+  return grouped(units.size()) +
+         (neighbours ? " pairs of neighbours" : " pairs of " + report.process_word() + 's');
 }
 
 std::string who_column(const Report& report, const CauseGroup& group) {
   const std::vector<Deadlock>& deadlocks = report.last_calls().deadlocks;
-  if (group.deadlock < deadlocks.size()) return rank_list(deadlocks[group.deadlock].ranks);
+  if (group.deadlock < deadlocks.size())
+    return rank_list(deadlocks[group.deadlock].ranks, report.process_word());
   std::vector<LocationIndex> few;
   switch (group.shape) {
     case CauseGroup::Shape::kFew:
@@ -342,7 +351,7 @@ std::string who_column(const Report& report, const CauseGroup& group) {
       return grouped(group.units.size()) +
              (group.units.front().members.size() > 2 ? " groups" : " pairs");
     default:
-      return counted(group.units.size(), "rank", "ranks");
+      return counted_processes(report, group.units.size());
   }
 }
 

@@ -41,6 +41,8 @@ std::string call_words(const Report& report, CallPathIndex call);
 // "from assemble()", with the line of the call: "from assemble() two_loops.c:20"; empty without.
 std::string from_words(const Report& report, const CauseGroup& group, bool with_line);
 
+// "1 rank", "8 threads" (of UPC).
+std::string counted_processes(const Report& report, std::size_t count);
 // "rank 5", "ranks 2, 5 and 7", "ranks 0-3 and 9"; of threads that are no process's only one their
 // names.
 std::string those(const Report& report, std::vector<LocationIndex> locations);

@@ -27,11 +27,16 @@ std::string among_others(const LastCall& call) {
   return call.polls_for_more ? " at least" : "";
 }
 
+// "rank 3".
+std::string one(const LastCalls& last, std::uint32_t process) {
+  return std::string(last.process) + ' ' + std::to_string(process);
+}
+
 // "rank 3", "ranks 0, 2-5 and 7"; locations of the same kind by their names.
 std::string who(const Report& report, const LastCallGroup& group) {
   if (group.calls.size() == 1) {
     const std::size_t thread = report.thread_at(group.calls.front()->location);
-    return thread == kNone ? "rank " + std::to_string(group.calls.front()->process)
+    return thread == kNone ? one(report.last_calls(), group.calls.front()->process)
                            : report.thread_name(thread);
   }
   std::vector<std::uint32_t> ranks;
@@ -46,7 +51,7 @@ std::string who(const Report& report, const LastCallGroup& group) {
     i = end;
   }
   constexpr std::size_t kNamed = 8;
-  std::string text = "ranks " + runs.front();
+  std::string text = std::string(report.last_calls().process) + "s " + runs.front();
   for (std::size_t i = 1; i < runs.size() && i < kNamed; ++i) text += ", " + runs[i];
   if (runs.size() > kNamed) text += " ...";
   return text + " (" + std::to_string(group.calls.size()) + ")";
@@ -121,7 +126,7 @@ std::string last_call_words(const Report& report, const LastCallGroup& group) {
          (words.awaits.empty() ? "" : ", and " + words.awaits) + '.';
 }
 
-std::string rank_list(const std::vector<std::uint32_t>& ranks) {
+std::string rank_list(const std::vector<std::uint32_t>& ranks, std::string_view word) {
   constexpr std::size_t kNamed = 8;
   std::vector<std::string> runs;
   for (std::size_t i = 0; i < ranks.size();) {
@@ -132,7 +137,7 @@ std::string rank_list(const std::vector<std::uint32_t>& ranks) {
     if (end - i >= 3) runs.back() += '-' + std::to_string(ranks[end - 1]);
     i = end;
   }
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  std::string text = std::string(word) + (ranks.size() == 1 ? " " : "s ");
   for (std::size_t i = 0; i < runs.size() && i < kNamed; ++i) {
     const bool last = i + 1 == runs.size();
     text += (i == 0 ? "" : last ? " and " : ", ") + runs[i];
@@ -142,9 +147,10 @@ std::string rank_list(const std::vector<std::uint32_t>& ranks) {
 
 std::string deadlock_words(const Report& report, const Deadlock& deadlock) {
   constexpr std::size_t kNamed = 8;
-  std::string text = "Deadlock of " + rank_list(deadlock.ranks) + ": ";
+  const LastCalls& last = report.last_calls();
+  std::string text = "Deadlock of " + rank_list(deadlock.ranks, last.process) + ": ";
   std::size_t named = 0;
-  for (const LastCall& call : report.last_calls().calls) {
+  for (const LastCall& call : last.calls) {
     if (call.awaits.empty() || call.ranks.empty() ||
         !std::binary_search(deadlock.ranks.begin(), deadlock.ranks.end(), call.process)) {
       continue;
@@ -153,15 +159,15 @@ std::string deadlock_words(const Report& report, const Deadlock& deadlock) {
       text += " ...";
       break;
     }
-    text += (named++ == 0 ? "rank " : ", rank ") + std::to_string(call.process) + " is in " +
+    text += (named++ == 0 ? "" : ", ") + one(last, call.process) + " is in " +
             call_name(report, call.call_path) + " and waits for " + call.awaits;
   }
   if (!deadlock.certain) text += ", unless another of their threads calls MPI";
   text += '.';
   if (deadlock.behind.empty()) return text;
   const bool one = deadlock.behind.size() == 1;
-  std::string behind = rank_list(deadlock.behind);
-  behind.front() = 'R';
+  std::string behind = rank_list(deadlock.behind, last.process);
+  behind.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(behind.front())));
   return text + ' ' + behind + (one ? " waits behind it." : " wait behind it.");
 }
 
@@ -192,14 +198,15 @@ bool stands(const LastCall& call) {
          call.state == LastCall::State::kEnded;
 }
 
-std::string waiting_words(const std::vector<std::uint32_t>& waiters) {
-  return rank_list(waiters) + (waiters.size() == 1 ? " waits for it" : " wait for it");
+std::string waiting_words(const LastCalls& last, const std::vector<std::uint32_t>& waiters) {
+  return rank_list(waiters, last.process) +
+         (waiters.size() == 1 ? " waits for it" : " wait for it");
 }
 
 // "ranks 0 and 1 wait for each other as far as is recorded, but not all is of rank 0 (recording was
 // off)"
 std::string unsure_words(const LastCalls& last, const Deadlock& circle) {
-  std::string text = rank_list(circle.ranks) +
+  std::string text = rank_list(circle.ranks, last.process) +
                      (circle.ranks.size() == 1 ? " waits for itself" : " wait for each other") +
                      " as far as is recorded, but not all is of ";
   for (const LastCall& call : last.calls) {
@@ -207,7 +214,7 @@ std::string unsure_words(const LastCalls& last, const Deadlock& circle) {
         !std::binary_search(circle.ranks.begin(), circle.ranks.end(), call.process)) {
       continue;
     }
-    return text + "rank " + std::to_string(call.process) + " (" + call.incomplete + ')';
+    return text + one(last, call.process) + " (" + call.incomplete + ')';
   }
   return text + "them";
 }
@@ -235,7 +242,7 @@ const LastCall* first_ended(const LastCalls& last) {
 
 // What a process did for which others wait.
 std::string held_up_by(const Report& report, const LastCall& call) {
-  const std::string rank = "rank " + std::to_string(call.process);
+  const std::string rank = one(report.last_calls(), call.process);
   switch (call.state) {
     case LastCall::State::kEnded:
       return rank + " ended at " + seconds(call.until) + ended_in(report, call);
@@ -279,10 +286,10 @@ std::string verdict_words(const Report& report) {
   if (longest < kStood || longest < kOfRun * run) {
     const LastCall* const first = first_ended(last);
     if (first == nullptr) return "The run was ended while it worked.";
-    return "No deadlock: rank " + std::to_string(first->process) + " ended first, at " +
+    return "No deadlock: " + one(last, first->process) + " ended first, at " +
            seconds(first->until) + ended_in(report, *first) +
            " (MPI, or its error handler, may have ended it); " +
-           waiting_words(waiters_of(last, first->process)) + ".";
+           waiting_words(last, waiters_of(last, first->process)) + ".";
   }
   std::string text;
   std::size_t named = 0;
@@ -293,14 +300,14 @@ std::string verdict_words(const Report& report) {
     if (++named > kNamed) break;
     const bool unknown = call.state == LastCall::State::kUnknown;
     text += !text.empty() ? "; " : unknown ? "" : "No deadlock: ";
-    text += held_up_by(report, call) + "; " + waiting_words(waiters);
+    text += held_up_by(report, call) + "; " + waiting_words(last, waiters);
   }
   for (const std::uint32_t rank : last.traceless) {
     const std::vector<std::uint32_t> waiters = waiters_of(last, rank);
     if (waiters.empty()) continue;
     if (++named > kNamed) break;
-    text += (text.empty() ? "" : "; ") + ("of rank " + std::to_string(rank)) +
-            " there is no trace; " + waiting_words(waiters);
+    text += (text.empty() ? "" : "; ") + ("of " + one(last, rank)) + " there is no trace; " +
+            waiting_words(last, waiters);
   }
   for (const Deadlock& circle : last.unsure) {
     if (++named > kNamed) break;

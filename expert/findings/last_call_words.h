@@ -31,7 +31,7 @@ LastCallWords last_call_parts(const Report& report, const LastCallGroup& group);
 // MPI_Win_complete of rank 1."
 std::string last_call_words(const Report& report, const LastCallGroup& group);
 // "ranks 0 and 1", "ranks 0, 2-5 and 7"
-std::string rank_list(const std::vector<std::uint32_t>& ranks);
+std::string rank_list(const std::vector<std::uint32_t>& ranks, std::string_view word = "rank");
 // "Deadlock of ranks 0 and 1: rank 0 is in MPI_Recv at ring.c:13 and waits for a message from rank
 // 1, rank 1 is in MPI_Recv at ring.c:13 and waits for a message from rank 0. Rank 2 waits behind
 // it."

@@ -1,7 +1,12 @@
 #include "expert/findings/report_metrics.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "epilog/format/field_values.h"
 #include "epilog/format/service.h"
@@ -9,6 +14,7 @@
 #include "expert/findings/trace_findings.h"
 #include "expert/metrics/switched_off.h"
 #include "expert/metrics/time_class.h"
+#include "expert/metrics/upc_events.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/patterns/openmp/teams.h"
 
@@ -45,27 +51,51 @@ std::string order_remark(const model::LockDecisions& d) {
   return text + '.';
 }
 
-bool has_model(const Definitions& definitions, PgasModel model) {
-  bool any = false;
+// Which models of communication the trace has, by PgasModel.
+std::array<bool, kPgasModels> models_of(const Definitions& definitions) {
+  std::array<bool, kPgasModels> models{};
   definitions.regions.for_each([&](RegionId, const RegionDef& region) {
-    if (any || region.function != nullptr) return;
-    const auto known = shmem_class(region.name);
-    any = known && is_armci(*known) == (model == PgasModel::kArmci);
+    if (region.function != nullptr) return;
+    if (const auto known = shmem_class(region.name)) models[index_of(*model_of(*known))] = true;
   });
-  return any;
+  return models;
+}
+
+// Without metrics, and what is below them, for which why(metric) is not empty; their parents say
+// so.
+template <class F>
+void leave_out(std::vector<ReportMetric>& metrics, F&& why) {
+  std::vector<std::string_view> gone;
+  std::vector<ReportMetric> left;
+  for (ReportMetric& m : metrics) {
+    const std::string reason = why(m.metric);
+    const bool below = std::find(gone.begin(), gone.end(), m.metric.parent) != gone.end();
+    if (reason.empty() && !below) {
+      left.push_back(std::move(m));
+      continue;
+    }
+    gone.push_back(m.metric.name);
+    const auto parent = std::find_if(left.begin(), left.end(), [&](const ReportMetric& p) {
+      return p.metric.name == m.metric.parent;
+    });
+    if (below || parent == left.end()) continue;
+    if (!parent->remark.empty()) parent->remark += ' ';
+    parent->remark += std::string(m.metric.title) + " is left out: " + reason;
+  }
+  metrics = std::move(left);
 }
 
 }  // namespace
 
 std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
-  const bool shmem = has_model(definitions, PgasModel::kShmem);
-  const bool armci = has_model(definitions, PgasModel::kArmci);
+  const auto models = models_of(definitions);
   const bool omp = OmpTeams::concerns(definitions), serves = any_service(definitions);
   const SwitchedOff off(definitions);
   std::vector<ReportMetric> metrics = metrics_where([&](Needs needs) {
     if (needs == Needs::kAllProgress) return !off.hides_progress();
     if (needs == Needs::kService) return serves;
-    return needs == Needs::kShmem ? shmem : needs == Needs::kArmci ? armci : omp;
+    const std::optional<PgasModel> model = model_needed(needs);
+    return model ? models[index_of(*model)] : omp;
   });
   for (ReportMetric& m : metrics) m.remark = functions_off_remark(off, m.metric);
   for (const Metric& left_out : all_metrics()) {
@@ -76,6 +106,8 @@ std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
     if (!parent->remark.empty()) parent->remark += ' ';
     parent->remark += std::string(left_out.title) + " is left out (ELG_MPI).";
   }
+  const UpcEvents events(definitions);
+  leave_out(metrics, [&](const Metric& metric) { return events.missing(metric); });
   MetricIndex index = kMetrics;
   definitions.metrics.for_each([&](MetricId, const MetricDef& counter) {
     if (adds_up(counter)) {
@@ -97,8 +129,7 @@ void add_wait_remarks(const RmaWaits& waits, const Definitions& definitions,
                       std::vector<ReportMetric>& metrics) {
   for (ReportMetric& m : metrics) {
     std::string text;
-    const bool there = m.metric.needs == Needs::kShmem || m.metric.needs == Needs::kArmci ||
-                       !definitions.windows.empty();
+    const bool there = model_needed(m.metric.needs) || !definitions.windows.empty();
     if (there && m.metric.sureness == Metric::Sureness::kProgress) {
       text = progress_remark(waits.sureness());
     }

@@ -75,7 +75,7 @@ bool waits_for_progress(MetricIndex metric) {
 }
 
 std::string ends_wait_by(const Report& report, MetricIndex metric) {
-  if (waits_for_progress(metric)) return "calls " + std::string(library_of(report));
+  if (waits_for_progress(metric)) return "calls " + library_of(report);
   const std::string_view name = all_metrics()[metric].name;
   for (const auto& [part, does] : kEnds) {
     if (name.find(part) != std::string_view::npos) return std::string(does);

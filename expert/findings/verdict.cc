@@ -179,8 +179,7 @@ class Maker {
         add_hottest(said);
         break;
       case Bar::kMpi:
-        said.words(share + " is in " + std::string(library_of(report_)) +
-                   " and no wait is found there");
+        said.words(share + " is in " + library_of(report_) + " and no wait is found there");
         add_largest_call(said);
         break;
       case Bar::kBlocked:
@@ -397,7 +396,7 @@ class Maker {
     }
     const std::string is = who + (several ? " are " : " is ");
     return spent == Spent::kBlocked ? is + "blocked" + blocked_by(spending->kind, several)
-                                    : is + "outside of " + std::string(library_of(report_));
+                                    : is + "outside of " + library_of(report_);
   }
 
   // "after MPI_Barrier() at x.c:3"
@@ -429,12 +428,12 @@ class Maker {
     const std::string where = where_of(report_, g);
     const std::size_t count = g.units.size();
     if (g.even) {
-      said.words("Waiting is spread evenly over " + counted(count, "rank", "ranks") + ": ");
+      said.words("Waiting is spread evenly over " + counted_processes(report_, count) + ": ");
     } else {
       Amount sum = 0;
       std::size_t half = 0;
       while (half < count && 2 * sum < g.amount) sum += g.units[half++].amount;
-      said.words("Waiting is spread over " + counted(count, "rank", "ranks") + ", " +
+      said.words("Waiting is spread over " + counted_processes(report_, count) + ", " +
                  (half == 1 ? "one has" : "the first " + std::to_string(half) + " have") +
                  " half of it: ");
     }
@@ -445,7 +444,7 @@ class Maker {
 
   void say_turns(const CauseGroup& g) {
     Statement& said = add(Is::kWho);
-    said.words(counted(g.units.size(), "rank", "ranks") + " take turns at ");
+    said.words(counted_processes(report_, g.units.size()) + " take turns at ");
     said.names(lock_words(g));
     said.words(", which is held in ").names(where_of(report_, g));
     said.words(g.even ? ", and wait evenly for each other" : ", and wait for each other");
@@ -506,8 +505,8 @@ class Maker {
     const bool all_lower = std::all_of(units.begin(), units.end(), lower);
     const bool all_higher = std::none_of(units.begin(), units.end(), lower);
     const bool rank = pairs && (all_lower || all_higher);
-    said.words(rank ? std::string("the ") + (all_lower ? "lower" : "higher") +
-                          " rank of each makes the other wait in "
+    said.words(rank ? std::string("the ") + (all_lower ? "lower " : "higher ") +
+                          report_.process_word() + " of each makes the other wait in "
                : pairs ? "one of each makes the other wait in "
                        : "one of each makes the others wait in ");
     said.names(is_absent(g.function) ? where_of(report_, g) : where);
@@ -522,10 +521,9 @@ class Maker {
     if (g.spread == CauseGroup::Spread::kPhase) {
       said.words("in ").names(function_words(report_, g.caller.function));
     } else {
-      said.words(g.kind == Stretch::Kind::kCall ? "in calls themselves"
-                 : g.kind == Stretch::Kind::kComputing
-                     ? "outside of " + std::string(library_of(report_))
-                     : "at the start");
+      said.words(g.kind == Stretch::Kind::kCall        ? "in calls themselves"
+                 : g.kind == Stretch::Kind::kComputing ? "outside of " + library_of(report_)
+                                                       : "at the start");
     }
     end_who(said, gain_words(g, g.gain));
   }
@@ -586,7 +584,7 @@ class Maker {
     if (spent == Spent::kBlocked) return "to do it before, or in another thread";
     if (spent == Spent::kNoProcessor) return "to measure with a processor for each";
     if (is_progress(pattern)) {
-      return "to call " + std::string(library_of(report_)) + ' ' + in +
+      return "to call " + library_of(report_) + ' ' + in +
              " now and then, or a library that needs no call";
     }
     if (pattern != kNoMetric && is_message(pattern)) return message_advice(g, function);

@@ -6,10 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
 #include "epilog/format/mpi_functions.h"
+#include "epilog/format/shmem_functions.h"
 
 namespace kojak::expert {
 
@@ -54,9 +56,9 @@ enum class TimeClass : std::uint8_t {
   kShmemBarrier,
   kShmemPairSync,
   kShmemLock,
-  kShmemWait,
   kShmemInitExit,
   kShmemMemory,
+  kShmemWait,
   kShmemTeam,
   // ARMCI's, in the same order.
   kArmci,
@@ -65,10 +67,19 @@ enum class TimeClass : std::uint8_t {
   kArmciBarrier,
   kArmciPairSync,
   kArmciLock,
-  kArmciWait,
   kArmciInitExit,
   kArmciMemory,
+  kArmciWait,
   kArmciTeam,
+  // UPC's likewise, which has no more.
+  kUpc,
+  kUpcCollective,
+  kUpcRma,
+  kUpcBarrier,
+  kUpcPairSync,
+  kUpcLock,
+  kUpcInitExit,
+  kUpcMemory,
   kOmpFlush,
   kOmpExplicitBarrier,
   kOmpImplicitBarrier,
@@ -89,21 +100,48 @@ static_assert(time_class(MpiClass::kPointToPoint) == TimeClass::kPointToPoint);
 static_assert(time_class(MpiClass::kFence) == TimeClass::kFence);
 static_assert(time_class(MpiClass::kManagement) == TimeClass::kManagement);
 
-// SHMEM's class of the same calls, for classes of ARMCI; and back.
-inline constexpr int kArmciBehindShmem =
-    static_cast<int>(TimeClass::kArmci) - static_cast<int>(TimeClass::kShmem);
-constexpr bool is_armci(TimeClass c) {
-  return c >= TimeClass::kArmci && c <= TimeClass::kArmciTeam;
+// The first class of each model, by PgasModel, and the one behind the last.
+inline constexpr TimeClass kFirstOfModel[] = {TimeClass::kShmem, TimeClass::kArmci, TimeClass::kUpc,
+                                              TimeClass::kOmpFlush};
+inline constexpr std::size_t kPgasModels = std::size(kFirstOfModel) - 1;
+constexpr std::size_t index_of(PgasModel model) {
+  return static_cast<std::size_t>(model);
+}
+// As people call it, and CUBE.
+constexpr std::string_view name_of(PgasModel model) {
+  constexpr std::string_view kNames[kPgasModels] = {"SHMEM", "ARMCI", "UPC"};
+  return kNames[index_of(model)];
+}
+
+// Whose calls are of that class; nothing: those of none of these.
+constexpr std::optional<PgasModel> model_of(TimeClass c) {
+  if (c < kFirstOfModel[0] || c >= kFirstOfModel[kPgasModels]) return std::nullopt;
+  std::size_t model = 0;
+  while (c >= kFirstOfModel[model + 1]) ++model;
+  return static_cast<PgasModel>(model);
+}
+// The class of the same calls in another model, which must have such calls.
+constexpr TimeClass in_model(TimeClass c, PgasModel model) {
+  const std::optional<PgasModel> own = model_of(c);
+  if (!own) return c;
+  const auto first = [](PgasModel of) { return static_cast<int>(kFirstOfModel[index_of(of)]); };
+  return static_cast<TimeClass>(static_cast<int>(c) - first(*own) + first(model));
 }
 constexpr TimeClass as_shmem(TimeClass c) {
-  return is_armci(c) ? static_cast<TimeClass>(static_cast<int>(c) - kArmciBehindShmem) : c;
-}
-constexpr TimeClass as_armci(TimeClass c) {
-  return static_cast<TimeClass>(static_cast<int>(c) + kArmciBehindShmem);
+  return in_model(c, PgasModel::kShmem);
 }
 
 // What a trace must have for a branch of the tree to be in its report.
-enum class Needs : std::uint8_t { kNothing, kShmem, kOpenMp, kAllProgress, kArmci, kService };
+enum class Needs : std::uint8_t { kNothing, kShmem, kArmci, kUpc, kOpenMp, kAllProgress, kService };
+constexpr Needs needs_of(PgasModel model) {
+  return static_cast<Needs>(static_cast<int>(Needs::kShmem) + static_cast<int>(model));
+}
+static_assert(needs_of(PgasModel::kUpc) == Needs::kUpc);
+// The model that it must have.
+constexpr std::optional<PgasModel> model_needed(Needs needs) {
+  if (needs < Needs::kShmem || needs >= Needs::kOpenMp) return std::nullopt;
+  return static_cast<PgasModel>(static_cast<int>(needs) - static_cast<int>(Needs::kShmem));
+}
 
 struct Metric {
   std::string_view name;         // unique: "mpi_latesender"
@@ -124,7 +162,8 @@ struct Metric {
   // their times, and what of them is the severity. See timeline_drawing.
   std::string_view timeline = {};
   Needs needs = Needs::kNothing;
-  bool for_the_last = false;    // a pattern: all members of a group wait for the last of them
+  std::string_view in_shmem = {};  // of another model: the node of SHMEM's that has its rule
+  bool for_the_last = false;       // a pattern: all members of a group wait for the last of them
   bool nobody_awaited = false;  // a pattern: time of a call itself, no waiting for another process
   bool of_causes = false;       // made from root causes, which are told in words, too
   bool fractions = false;       // of a count that need not be whole: some hardware counters
@@ -140,7 +179,7 @@ struct Metric {
   constexpr bool is_call_time() const {
     return own && *own != TimeClass::kUser && *own != TimeClass::kOverhead &&
            *own != TimeClass::kService && *own != TimeClass::kInitExit &&
-           *own != TimeClass::kShmemInitExit && *own != TimeClass::kArmciInitExit;
+           as_shmem(*own) != TimeClass::kShmemInitExit;
   }
 };
 

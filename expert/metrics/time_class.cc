@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,22 +34,32 @@ TimeClass class_of(ShmemRole role) {
     case ShmemRole::kAtomicPutNbi:
     case ShmemRole::kLocalWait:
     case ShmemRole::kLocalTest:
+    case ShmemRole::kCopy:
+    case ShmemRole::kCopyNbi:
       return TimeClass::kShmemRma;
     case ShmemRole::kQuiet:
     case ShmemRole::kFence:
+    case ShmemRole::kNotify:  // it waits for nobody but for what was issued
       return TimeClass::kShmemPairSync;
     case ShmemRole::kBarrier:
     case ShmemRole::kSync:
+    case ShmemRole::kNotifyWait:
       return TimeClass::kShmemBarrier;
     case ShmemRole::kBroadcast:
     case ShmemRole::kCollect:
     case ShmemRole::kFcollect:
     case ShmemRole::kAlltoall:
     case ShmemRole::kReduce:
+    case ShmemRole::kScatter:
+    case ShmemRole::kGather:
+    case ShmemRole::kPermute:
+    case ShmemRole::kReduceToOne:
+    case ShmemRole::kPrefixReduce:
       return TimeClass::kShmemCollective;
     case ShmemRole::kMalloc:
     case ShmemRole::kRealloc:
     case ShmemRole::kFree:
+    case ShmemRole::kOwnMemory:
       return TimeClass::kShmemMemory;
     case ShmemRole::kWait:
     case ShmemRole::kWaitUntil:
@@ -160,7 +171,7 @@ constexpr std::array<std::pair<std::string_view, TimeClass>, 48> kWords{{
 std::optional<TimeClass> shmem_class(std::string_view name) {
   if (const ShmemFunction* const known = find_shmem_function(name)) {
     const TimeClass c = class_of(known->role);
-    return known->model == PgasModel::kArmci ? as_armci(c) : c;
+    return in_model(c, known->model);
   }
   if (std::find(kOldMemory.begin(), kOldMemory.end(), name) != kOldMemory.end()) {
     return TimeClass::kShmemMemory;
@@ -179,6 +190,25 @@ bool is_shmem_broadcast(std::string_view name) {
   }
   const Words words = words_of(name);
   return std::find(words.begin(), words.end(), "broadcast") != words.end();
+}
+
+bool has_functions_of(const Definitions& definitions, PgasModel model) {
+  bool any = false;
+  definitions.regions.for_each([&](RegionId, const RegionDef& region) {
+    any = any || (region.shmem != nullptr && region.shmem->model == model);
+  });
+  return any;
+}
+
+std::string_view process_word(const Definitions& definitions) {
+  if (!has_functions_of(definitions, PgasModel::kUpc)) return "rank";
+  std::set<ProcessId> processes;
+  std::size_t locations = 0;
+  definitions.locations.for_each([&](LocationId, const LocationDef& location) {
+    processes.insert(location.process);
+    ++locations;
+  });
+  return processes.size() == locations ? "thread" : "rank";
 }
 
 TimeClass region_class(const RegionDef& region) {

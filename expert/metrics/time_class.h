@@ -19,12 +19,17 @@
 
 namespace kojak::expert {
 
-// What a SHMEM or ARMCI function is; nullopt for any other name.
+// What a function of SHMEM or another such model is; nullopt for any other name.
 std::optional<TimeClass> shmem_class(std::string_view name);
 // Of the collective ones: those in which everybody waits for the root.
 bool is_shmem_broadcast(std::string_view name);
 
 TimeClass region_class(const RegionDef& region);
+
+// Whether the trace has functions of that model, by its table.
+bool has_functions_of(const Definitions& definitions, PgasModel model);
+// What people call one of its processes: "rank"; UPC's are threads, where none has several.
+std::string_view process_word(const Definitions& definitions);
 
 // The classes of all regions of a trace, for what asks at each event. Memory: regions.
 class RegionClasses {

@@ -269,7 +269,8 @@ class Lines {
         std::string names;
         for (std::size_t i = waiting.size(); i-- > 0;) {
           std::string name = those(report_, {waiting[i]});
-          if (name.starts_with("rank ")) name = name.substr(5);
+          const std::string word = report_.process_word() + ' ';
+          if (name.starts_with(word)) name = name.substr(word.size());
           names += (names.empty() ? "" : i == 0 ? " and " : ", ") + name;
         }
         text += "; " + names + " wait in turn";

@@ -127,8 +127,9 @@ std::vector<TimeShare> shares_of(const Report& report, const std::vector<bool>& 
   for (std::size_t m = 0; m < totals.size(); ++m) {
     if (waiting[m]) waits += totals[m];
   }
-  // (What ARMCI does is MPI's in nearly all of its networks.)
-  const double mpi = total(expert::Mpi::kMetric) + total(expert::InArmci<expert::Shmem>::kMetric),
+  // (What ARMCI does is MPI's in nearly all of its networks. UPC's is called MPI's, too.)
+  const double mpi = total(expert::Mpi::kMetric) + total(expert::InArmci<expert::Shmem>::kMetric) +
+                     total(expert::InUpc<expert::Shmem>::kMetric),
                shmem = total(expert::Shmem::kMetric), lost = total(expert::Overhead::kMetric);
   std::vector<TimeShare> shares{
       {"computation", totals[time] - mpi - shmem - lost},

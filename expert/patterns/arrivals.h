@@ -32,7 +32,7 @@ class Arrivals {
         !out.is_shmem(view.instance(), TimeClass::kShmemCollective, true)) {
       came_together(view.members(), out);
     }
-    if (view.role() != MpiRole::kAllToOne || view.root() == nullptr) return;
+    if (view.rule() != MpiRole::kAllToOne || view.root() == nullptr) return;
     for (const earl::CollectiveMember& m : view.members()) {
       if (&m != view.root() && view.exchange(m, *view.root())) {
         out.arrival(view.root()->call, enter_of(m.call));
@@ -63,18 +63,28 @@ class Arrivals {
       }
     }
   }
+  // The first phase of a barrier in two, whose second none leaves before all have come.
+  template <class Out>
+  void on_notified(const CollectiveView& view, Out& out) {
+    collect(view.members());
+    KOJAK_TELL(out.listeners(), on_passed, arrivals_);
+  }
   // All members of an operation in which each waits for all.
   template <class Members, class Out>
   void came_together(const Members& members, Out& out) {
+    collect(members);
+    KOJAK_TELL(out.listeners(), on_meeting, out.operation().number, arrivals_);
+  }
+
+ private:
+  template <class Members>
+  void collect(const Members& members) {
     arrivals_.clear();
     for (const auto& m : members) {
       const Call& call = call_of(m);
       arrivals_.push_back({call.index, call.enter, call.exit, call.exit_pos});
     }
-    KOJAK_TELL(out.listeners(), on_meeting, out.operation().number, arrivals_);
   }
-
- private:
   static const Call& call_of(const Call& call) { return call; }
   template <class Member>
   static const Call& call_of(const Member& member) {

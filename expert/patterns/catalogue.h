@@ -45,12 +45,17 @@
 #include "expert/patterns/rma/pairs.h"
 #include "expert/patterns/rma/window_create_wait.h"
 #include "expert/patterns/rma/window_free_wait.h"
-#include "expert/patterns/shmem/armci.h"
+#include "expert/patterns/shmem/in_model.h"
 #include "expert/patterns/shmem/shmem.h"
 #include "expert/patterns/shmem/shmem_waits.h"
 #include "expert/patterns/synchronization.h"
 #include "expert/patterns/time.h"
 #include "expert/patterns/unexplained.h"
+#include "expert/patterns/upc/collectives.h"
+#include "expert/patterns/upc/masters.h"
+#include "expert/patterns/upc/notifications.h"
+#include "expert/patterns/upc/split_barrier.h"
+#include "expert/patterns/upc/transfers.h"
 #include "expert/patterns/wait_for_progress.h"
 
 namespace kojak::expert {
@@ -168,6 +173,31 @@ using Catalogue = PatternList<
               InArmci<ShmemAllocationWait>,
             InArmci<ShmemTeams>,
               InArmci<ShmemTeamWait>,
+        InUpc<Shmem>,
+          InUpc<ShmemCommunication>,
+            InUpc<ShmemCollective>,
+              UpcLateBroadcast,
+              UpcReduceWait,
+                UpcEarlyReduce,
+              UpcEarlyScan,
+              UpcNxnWait,
+              UpcCollectiveWait,
+            InUpc<ShmemRma>,
+              UpcLateNotification,
+              InUpc<ShmemRmaWaitForProgress>,
+          InUpc<ShmemSynchronization>,
+            InUpc<ShmemBarrier>,
+              InUpc<ShmemBarrierWait>,
+              UpcSplitphaseWait,
+            InUpc<ShmemPairSync>,
+              InUpc<ShmemQuietWaitForProgress>,
+              InUpc<ShmemLock>,
+                InUpc<ShmemLockContention>,
+                InUpc<ShmemLockWaitForProgress>,
+            InUpc<ShmemInitExit>,
+              InUpc<ShmemFinalizeWait>,
+            InUpc<ShmemMemory>,
+              InUpc<ShmemAllocationWait>,
         OpenMp,
           OmpFork,
           OmpFlush,
@@ -203,6 +233,11 @@ using Catalogue = PatternList<
       BytesRma,
         BytesPut,
         BytesGot,
+    UpcHotThread,
+    UpcHotPair,
+    UpcFineGrained,
+    UpcLateMaster,
+    UpcIdleMaster,
     SynchronisedPairs,
       UnneededPairs>;
 // clang-format on
@@ -222,24 +257,25 @@ constexpr MetricIndex metric_index() {
   return static_cast<MetricIndex>(kIndex);
 }
 
-// ARMCI's metric of the same kind, of one of SHMEM's; others stay.
-inline constexpr std::array<MetricIndex, kMetrics> kAsArmci = [] {
-  std::array<MetricIndex, kMetrics> counterparts{};
-  for (std::size_t i = 0; i < kMetrics; ++i) {
-    counterparts[i] = static_cast<MetricIndex>(i);
-    const std::string_view name = kAllMetrics[i].name;
-    if (kAllMetrics[i].needs != Needs::kShmem) continue;
-    for (std::size_t j = i; j < kMetrics; ++j) {
-      if (kAllMetrics[j].needs == Needs::kArmci &&
-          kAllMetrics[j].name.substr(5) == name.substr(5)) {
-        counterparts[i] = static_cast<MetricIndex>(j);
+// The metric of another model that has the rule of one of SHMEM's; others stay.
+inline constexpr auto kInModels = [] {
+  std::array<std::array<MetricIndex, kMetrics>, kPgasModels> counterparts{};
+  for (std::size_t model = 0; model < kPgasModels; ++model) {
+    for (std::size_t i = 0; i < kMetrics; ++i) {
+      counterparts[model][i] = static_cast<MetricIndex>(i);
+      if (kAllMetrics[i].needs != Needs::kShmem) continue;
+      for (std::size_t j = i; j < kMetrics; ++j) {
+        if (kAllMetrics[j].needs == needs_of(static_cast<PgasModel>(model)) &&
+            kAllMetrics[j].in_shmem == kAllMetrics[i].name) {
+          counterparts[model][i] = static_cast<MetricIndex>(j);
+        }
       }
     }
   }
   return counterparts;
 }();
-constexpr MetricIndex as_armci(MetricIndex metric) {
-  return kAsArmci[metric];
+constexpr MetricIndex in_model(MetricIndex metric, PgasModel model) {
+  return kInModels[static_cast<std::size_t>(model)][metric];
 }
 
 // Whether the metric's time is a part of another pattern's, so that it claims nothing of its own.

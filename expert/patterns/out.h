@@ -51,6 +51,12 @@ class Out final : public WaitStream {
     if (amount == 0) return;
     KOJAK_TELL(to_, on_count, metric_index<Pattern>(), raw(at.cnode), at.index, amount);
   }
+  // Of what need not be whole.
+  template <class Pattern>
+  void add(Pattern, CallPathIndex path, LocationIndex location, double amount) {
+    static_assert(Pattern::kMetric.fractions);
+    KOJAK_TELL(to_, on_amount, metric_index<Pattern>(), path, location, amount);
+  }
   void count(Note note, std::uint64_t times = 1) {
     notes_[static_cast<std::size_t>(note)] += times;
   }
@@ -66,11 +72,13 @@ class Out final : public WaitStream {
     return def != nullptr && def->flavour == kFlavourShared;
   }
   TimeClass class_of(const earl::OpenCall& call) const { return classes_[call.region]; }
-  // Whether an instance is of a collective of SHMEM, or of ARMCI, of that class of SHMEM's.
+  // Whether an instance is of a collective of SHMEM, or of another model's, of that class of
+  // SHMEM's.
   bool is_shmem(const earl::CollectiveInstance& instance, TimeClass time_class,
                 bool broadcast) const {
-    if (instance.function != nullptr || as_shmem(classes_[instance.region]) != time_class)
-      return false;
+    const TimeClass own = classes_[instance.region];
+    if (instance.function != nullptr || as_shmem(own) != time_class) return false;
+    if (own == TimeClass::kUpcCollective) return false;  // which have flags
     const RegionDef* region = definitions().regions.find(instance.region);
     return region != nullptr && is_shmem_broadcast(region->name) == broadcast;
   }
@@ -123,7 +131,8 @@ class Out final : public WaitStream {
   MetricIndex metric_at(const earl::OpenCall& at) const {
     constexpr MetricIndex kMetric = metric_index<Pattern>();
     if constexpr (Pattern::kMetric.needs == Needs::kShmem) {
-      if (is_armci(classes_[at.region])) return as_armci(kMetric);
+      const std::optional<PgasModel> model = model_of(classes_[at.region]);
+      if (model) return in_model(kMetric, *model);
     }
     return kMetric;
   }

@@ -15,6 +15,7 @@
 #include "expert/patterns/openmp/waits.h"
 #include "expert/patterns/rma/notifications.h"
 #include "expert/patterns/rma/passive/waits.h"
+#include "expert/patterns/upc/read_series.h"
 #include "expert/waits/poll_stretches.h"
 
 namespace kojak::expert {
@@ -33,9 +34,10 @@ class WaitFinders {
       rma_.emplace(trace, !hides_progress_, out);
     }
     if (OmpTeams::concerns(trace.definitions())) omp_.emplace(trace, out);
+    if (has_functions_of(trace.definitions(), PgasModel::kUpc)) upc_.emplace(trace);
   }
   // Whether they need every region instance.
-  bool follow_calls() const { return rma_ || omp_; }
+  bool follow_calls() const { return rma_ || omp_ || upc_; }
   // Of one-sided communication; null: there is none.
   const RmaWaits* rma() const { return rma_ ? &*rma_ : nullptr; }
   std::vector<CreatedTasks> take_tasks() {
@@ -50,6 +52,7 @@ class WaitFinders {
     if (rma_) rma_->on_enter(call);
     if (rma_) notifications_.on_enter(call);
     if (omp_) omp_->on_enter(call);
+    if (upc_) upc_->on_enter(call, out_);
   }
   // Also where they need no others.
   KOJAK_INLINED void on_every_call(const Call& call) { stretches_.on_call(call); }
@@ -60,6 +63,7 @@ class WaitFinders {
     if (rma_) rma_->on_call(call);
     if (rma_) notifications_.on_call(call);
     if (omp_) omp_->on_call(call);
+    if (upc_) upc_->polls.on_call(call);
   }
 
 #define KOJAK_TELL_PATTERNS(handler, ...) \
@@ -74,6 +78,7 @@ class WaitFinders {
     KOJAK_TELL_PATTERNS(on_transfer, transfer);
     if (rma_) rma_->on_transfer(transfer);
     notifications_.on_transfer(transfer);
+    if (upc_) upc_->on_transfer(transfer, out_);
   }
   void on_polls_moved(const earl::OpenCall& at, const earl::MovedBytes& bytes) {
     out_.add(BytesGot{}, at, bytes.got);
@@ -83,10 +88,11 @@ class WaitFinders {
     notifications_.on_place(place);
   }
   bool wants_ends() const {
-    return notifications_.wants_ends();
+    return notifications_.wants_ends() || (upc_ && upc_->polls.wants_ends());
   }
   void on_transfer_end(const earl::TransferEnd& end) {
     notifications_.on_end_of(end);
+    if (upc_) upc_->polls.on_end_of(end);
   }
   void on_value(const earl::OpenCall& call, const MpiValue& found) {
     out_.begin_operation(Operation::Object::kNothing, 0);
@@ -130,6 +136,7 @@ class WaitFinders {
     view_.look_at(instance, out_.definitions());
     out_.begin_operation(Operation::Object::kCommunicator, raw(instance.com));
     begun_waits_.on_begun(view_, out_.operation().number);
+    if (asked_for_arrivals_ && view_.notified()) arrivals_.on_notified(view_, out_);
   }
   void on_collective_wait(const earl::CollectiveWait& wait) {
     if (!wait.call->polled) return begun_waits_.on_collective_wait(wait, out_);
@@ -194,6 +201,7 @@ class WaitFinders {
   }
   void on_quiet(const Call& call, const earl::Quiet& quiet) {
     if (rma_) rma_->on_quiet(call, quiet);
+    if (upc_) upc_->transfers.on_quiet(call);
   }
   void on_symmetric_lock(const earl::SymmetricLock& lock) {
     if (rma_) rma_->on_symmetric_lock(lock);
@@ -222,6 +230,7 @@ class WaitFinders {
 
   // After the last event: tells what could not be told before.
   void finish() {
+    if (upc_) upc_->finish(out_);
     if (rma_) {
       rma_->on_end();
       if (!hides_progress_) out_.count(Note::kProgressIsAsynchronous, rma_->voided());
@@ -253,6 +262,28 @@ class WaitFinders {
     }
   }
 
+  // What keeps state of UPC's accesses.
+  struct Upc {
+    UpcTransfers transfers;
+    UpcNotifications polls;
+
+    explicit Upc(const earl::Trace& trace) : transfers(trace), polls(trace) {}
+    void on_enter(const earl::OpenCall& call, Out& out) {
+      transfers.on_enter(call);
+      polls.on_enter(call, out);
+    }
+    void on_transfer(const earl::Transfer& transfer, Out& out) {
+      transfers.on_transfer(transfer, out);
+      polls.on_transfer(transfer, out);
+    }
+    void finish(Out& out) {
+      polls.finish(out);
+      transfers.finish([&](auto pattern, CallPathIndex path, LocationIndex location, double bytes) {
+        out.add(pattern, path, location, bytes);
+      });
+    }
+  };
+
   Out& out_;
   const bool asked_for_arrivals_;  // see Out
   bool hides_progress_ = false;    // Wait for Progress is not to be had
@@ -262,7 +293,8 @@ class WaitFinders {
   BegunWaits begun_waits_;
   PollStretches stretches_;
   Notifications notifications_;
-  std::optional<RmaWaits> rma_;       // only where the trace has such epochs
+  std::optional<RmaWaits> rma_;  // only where the trace has such epochs
+  std::optional<Upc> upc_;
   std::optional<OmpWaits<Out>> omp_;  // only where it has OpenMP constructs
 };
 

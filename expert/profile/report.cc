@@ -7,6 +7,7 @@
 
 #include "epilog/format/merge_properties.h"
 #include "epilog/format/openmp_constructs.h"
+#include "expert/metrics/time_class.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/path.h"
 #include "expert/profile/unite_twins.h"
@@ -391,8 +392,9 @@ void Report::order_system() {
     thread_locations_.push_back(key.second);
     last = &def;
   }
+  process_word_ = expert::process_word(*definitions_);
   for (const auto& [key, def] : sorted) {
-    thread_names_.push_back("rank " + std::to_string(raw(def.process)));
+    thread_names_.push_back(process_word_ + ' ' + std::to_string(raw(def.process)));
     if (threaded) thread_names_.back() += ", thread " + std::to_string(raw(def.thread));
   }
 }

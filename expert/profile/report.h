@@ -137,6 +137,8 @@ class Report {
   }
   LocationIndex thread_column(std::size_t thread) const { return thread_locations_[thread]; }
   std::size_t thread_of(LocationId location) const;  // kNone if the trace has no such location
+  // What a process is called: a rank, or a thread (of UPC).
+  const std::string& process_word() const { return process_word_; }
   // "rank 3", or "rank 3, thread 1" in a run with threads.
   std::string thread_name(std::size_t thread) const;
 
@@ -197,6 +199,7 @@ class Report {
   std::vector<LocationIndex> thread_locations_;  // column of each thread in the severity store
   std::map<LocationId, std::size_t> threads_by_location_;
   std::vector<std::size_t> paths_at_, threads_at_, metrics_at_;
+  std::string process_word_ = "rank";
   std::vector<std::string> thread_names_;
   SeverityStore severities_;
   mutable std::vector<Amount> sums_;  // kept for its memory only: a row by location

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -17,42 +18,58 @@
 #include "epilog/format/text/counts.h"
 #include "expert/patterns/mpi/mpi.h"
 #include "expert/patterns/rma/group_calls.h"
-#include "expert/patterns/shmem/armci.h"
+#include "expert/patterns/shmem/in_model.h"
 #include "expert/patterns/shmem/shmem.h"
 #include "expert/patterns/shmem/shmem_waits.h"
 #include "expert/patterns/time.h"
 
 namespace kojak::expert {
 
+// What starting and ending a library takes, and what of it is waiting for others that still work.
+struct StartAndEnd {
+  const Metric *whole, *waiting;
+};
+// By PgasModel.
+inline constexpr StartAndEnd kStartAndEnd[kPgasModels] = {
+    {&ShmemInitExit::kMetric, &ShmemFinalizeWait::kMetric},
+    {&InArmci<ShmemInitExit>::kMetric, &InArmci<ShmemFinalizeWait>::kMetric},
+    {&InUpc<ShmemInitExit>::kMetric, &InUpc<ShmemFinalizeWait>::kMetric}};
+
 struct RunTime {
-  double whole = 0;     // seconds that shares are of
-  double left_out = 0;  // seconds of starting and ending both
-  double mpi = 0;       // of these MPI's
-  double shmem = 0;     // and SHMEM's
-  double armci = 0;     // and ARMCI's
+  double whole = 0;                             // seconds that shares are of
+  double left_out = 0;                          // seconds of starting and ending the libraries
+  double mpi = 0;                               // of these MPI's
+  std::array<double, kPgasModels> of_models{};  // and those of the other models
+
+  double of(PgasModel model) const { return of_models[index_of(model)]; }
 
   // `total` gives the sum of a metric over all calls and processes, 0 if the report has none.
   template <class Total>
   static RunTime of(Total&& total) {
     const double time = total(Time::kMetric.name) - total(Service::kMetric.name);
     const double mpi = total(InitExit::kMetric.name) - total(FinalizeWait::kMetric.name);
-    const double shmem =
-        total(ShmemInitExit::kMetric.name) - total(ShmemFinalizeWait::kMetric.name);
-    const double armci = total(InArmci<ShmemInitExit>::kMetric.name) -
-                         total(InArmci<ShmemFinalizeWait>::kMetric.name);
-    const double start = mpi + shmem + armci;
+    std::array<double, kPgasModels> models{};
+    double start = mpi;
+    for (std::size_t m = 0; m < kPgasModels; ++m) {
+      models[m] = total(kStartAndEnd[m].whole->name) - total(kStartAndEnd[m].waiting->name);
+      start += models[m];
+    }
     if (!(start > 0) || start >= time) return {time};
-    return {time - start, start, mpi, shmem, armci};
+    return {time - start, start, mpi, models};
   }
 
   // For the reader; empty if nothing was left out.
   std::string words() const {
     if (!(left_out > 0)) return {};
     const std::string seconds = fixed(left_out, 3);
-    if (!(shmem > 0)) {
+    if (of(PgasModel::kUpc) > 0 && !(of(PgasModel::kUpc) < left_out)) {
+      return "Shares are of the time up to upc_exit: the " + seconds +
+             " s in which UPC ends are not in them.";
+    }
+    if (!(of(PgasModel::kShmem) > 0)) {
       return "Shares are of the time between MPI_Init and MPI_Finalize: the " + seconds +
-             (armci > 0 ? " s in which MPI and ARMCI start and end are not in them."
-                        : " s in which MPI starts and ends are not in them.");
+             (of(PgasModel::kArmci) > 0 ? " s in which MPI and ARMCI start and end are not in them."
+                                        : " s in which MPI starts and ends are not in them.");
     }
     return "Shares are of the time between shmem_init and shmem_finalize: the " + seconds +
            " s in which " + (mpi > 0 ? "MPI and SHMEM start and end" : "SHMEM starts and ends") +
@@ -71,15 +88,12 @@ std::vector<double> run_times(OfThreads&& of_threads, std::initializer_list<cons
   };
   const double whole = times.empty() ? 0 : *std::max_element(times.begin(), times.end());
   const std::vector<double> all = times;
-  for (const Metric* left_out : {&InitExit::kMetric, &ShmemInitExit::kMetric,
-                                 &InArmci<ShmemInitExit>::kMetric, &Service::kMetric}) {
-    add(*left_out, -1);
-  }
+  add(InitExit::kMetric, -1);
+  for (const StartAndEnd& model : kStartAndEnd) add(*model.whole, -1);
+  add(Service::kMetric, -1);
   for (const Metric* left_out : too) add(*left_out, -1);
-  for (const Metric* stays : {&FinalizeWait::kMetric, &ShmemFinalizeWait::kMetric,
-                              &InArmci<ShmemFinalizeWait>::kMetric}) {
-    add(*stays, 1);
-  }
+  add(FinalizeWait::kMetric, 1);
+  for (const StartAndEnd& model : kStartAndEnd) add(*model.waiting, 1);
   const bool some = !times.empty() && *std::max_element(times.begin(), times.end()) > 1e-9 * whole;
   return some ? times : all;  // all of a trace that has nothing else
 }
@@ -90,7 +104,7 @@ std::vector<double> own_times(OfThreads&& of_threads) {
   return run_times(of_threads, {&Overhead::kMetric});
 }
 
-// Whether a function starts or ends MPI, SHMEM or ARMCI.
+// Whether a function starts or ends MPI or another model of communication.
 inline bool starts_or_ends_library(std::string_view region_name) {
   const MpiFunction* const function = find_mpi_function(region_name);
   if (function != nullptr) return function->cls == MpiClass::kInitExit;

@@ -23,13 +23,13 @@ Shares::Shares(const Report& report)
     if (all != kNone) start[all] += served;
   }
   if (!(time.left_out > 0)) return;
-  for (const auto& [name, seconds] :
-       {std::pair(InitExit::kMetric.name, time.mpi),
-        std::pair(ShmemInitExit::kMetric.name, time.shmem),
-        std::pair(InArmci<ShmemInitExit>::kMetric.name, time.armci)}) {
-    for (std::size_t m = report.find_metric(name); m != kNone; m = report.metrics()[m].parent)
+  const auto add = [&](const Metric& metric, double seconds) {
+    for (std::size_t m = report.find_metric(metric.name); m != kNone;
+         m = report.metrics()[m].parent)
       start[m] += seconds;
-  }
+  };
+  add(InitExit::kMetric, time.mpi);
+  for (std::size_t m = 0; m < kPgasModels; ++m) add(*kStartAndEnd[m].whole, time.of_models[m]);
 }
 
 double Shares::part(const Report& report, std::size_t m) const {

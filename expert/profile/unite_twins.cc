@@ -17,7 +17,7 @@ std::string module_of(const RegionDef& region) {
   if (region.function != nullptr || region.name.starts_with("MPI_")) return "MPI";
   if (region.is_tracing() || region.is_pausing()) return "EPIK";  // the measurement itself
   if (is_omp(region.type) || region_class(region) == TimeClass::kOmpLockApi) return "OMP";
-  if (const auto known = shmem_class(region.name)) return is_armci(*known) ? "ARMCI" : "SHMEM";
+  if (const auto known = shmem_class(region.name)) return std::string(name_of(*model_of(*known)));
   return region.file;
 }
 

@@ -129,6 +129,10 @@ class SeverityStore {
                 std::uint64_t amount) {
     add_count(metric, call_path, location, amount);
   }
+  void on_amount(MetricIndex metric, CallPathIndex call_path, LocationIndex location,
+                 double amount) {
+    add(metric, call_path, location, amount);
+  }
   // Ticks, or what is counted; not of a metric with fractions.
   void add_whole(MetricIndex metric, CallPathIndex call_path, LocationIndex location,
                  std::int64_t value) {

@@ -2,9 +2,32 @@
 
 namespace kojak::expert {
 
+namespace {
+
+MpiRole rule_of(ShmemRole role) {
+  switch (role) {
+    case ShmemRole::kBroadcast:
+    case ShmemRole::kScatter:
+      return MpiRole::kOneToAll;
+    case ShmemRole::kGather:
+    case ShmemRole::kReduceToOne:
+      return MpiRole::kAllToOne;
+    case ShmemRole::kPrefixReduce:
+      return MpiRole::kPrefix;
+    case ShmemRole::kCollect:
+    case ShmemRole::kAlltoall:
+    case ShmemRole::kPermute:
+      return MpiRole::kAllToAll;
+    default:
+      return MpiRole::kOther;
+  }
+}
+
+}  // namespace
+
 bool CollectiveView::waits_for_all() const {
   if (!instance_->intercommunicator) return true;
-  switch (role()) {
+  switch (rule_) {
     case MpiRole::kOneToAll:
     case MpiRole::kAllToOne:
       return false;
@@ -13,9 +36,28 @@ bool CollectiveView::waits_for_all() const {
   }
 }
 
+bool CollectiveView::supplies(const Member& other, const Member& m) const {
+  switch (rule_) {
+    case MpiRole::kOneToAll:
+      return &other == root_ && &m != root_;
+    case MpiRole::kAllToOne:
+      return &m == root_ && &other != root_;
+    case MpiRole::kPrefix:
+      return other.rank < m.rank;
+    default:
+      return &other != &m;
+  }
+}
+
 void CollectiveView::look_at(const earl::CollectiveInstance& instance,
                              const Definitions& definitions) {
   instance_ = &instance;
+  upc_ = instance.members.front().call.function == nullptr ? definitions.shmem(instance.region)
+                                                           : nullptr;
+  if (upc_ != nullptr && upc_->model != PgasModel::kUpc) upc_ = nullptr;
+  notified_ = upc_ != nullptr && upc_->role == ShmemRole::kNotify;
+  if (notified_) upc_ = nullptr;  // a barrier of MPI's
+  rule_ = upc_ == nullptr ? role() : rule_of(upc_->role);
   local_size_ = std::numeric_limits<std::uint32_t>::max();
   if (instance.intercommunicator) [[unlikely]] {
     const CommDef* comm = definitions.comms.find(instance.com);
@@ -32,13 +74,13 @@ void CollectiveView::look_at(const earl::CollectiveInstance& instance,
     if (m.call.exit < first_out_->call.exit) first_out_ = &m;
     if (!is_absent(instance.root) && raw(m.call.process) == raw(instance.root)) root_ = &m;
   }
-  if (role() == MpiRole::kAllToOne) find_contributors();
-  if (role() == MpiRole::kPrefix) find_lower_ranks();
-  if (role() == MpiRole::kNeighbor) find_neighbours(definitions);
+  if (rule_ == MpiRole::kAllToOne) find_contributors();
+  if (rule_ == MpiRole::kPrefix) find_lower_ranks();
+  if (rule_ == MpiRole::kNeighbor) find_neighbours(definitions);
 }
 
 const CollectiveView::Member* CollectiveView::awaited(const Member& m) const {
-  switch (role()) {
+  switch (rule_) {
     case MpiRole::kOneToAll:
       return root_ != nullptr && &m != root_ && exchange(*root_, m) ? root_ : nullptr;
     case MpiRole::kAllToOne:

@@ -5,7 +5,8 @@
 // nobody go before all members of both sides have come. (Measured with a late member of the own
 // side: MPICH waits in all of them, Open MPI in all but MPI_Alltoall, whose call then ends early
 // and so has nothing to claim.) Rooted operations have a root, prefix reductions an order,
-// neighbourhood collectives a topology; all other operations (creation of communicators,
+// neighbourhood collectives a topology; UPC's are alike, and have flags besides that say for whom a
+// call waits before it begins; all other operations (creation of communicators,
 // MPI_Finalize, files) wait for all members.
 //
 // One view is used again for each instance, so that a steady state allocates nothing. It refers to
@@ -18,6 +19,8 @@
 #include <vector>
 
 #include "earl/aspects/collectives.h"
+#include "epilog/format/field_values.h"
+#include "epilog/format/shmem_functions.h"
 #include "expert/waits/wait.h"
 
 namespace kojak::expert {
@@ -30,6 +33,17 @@ class CollectiveView {
 
   const earl::CollectiveInstance& instance() const { return *instance_; }
   MpiRole role() const { return instance_->role(); }
+  // Of an operation of UPC: its function; else nullptr. `rule` is the role of MPI's operation that
+  // is like it.
+  const ShmemFunction* upc() const { return upc_; }
+  MpiRole rule() const { return rule_; }
+  // The first phase of a barrier in two: upc_notify.
+  bool notified() const { return notified_; }
+  // Of UPC: whether nobody may begin before all have come; whether nobody is obliged to wait.
+  static bool all_in_sync(const Member& m) {
+    return (m.flags & kInAllSync) != 0 || (m.flags & (kInNoSync | kInMySync)) == 0;
+  }
+  static bool no_sync(const Member& m) { return !all_in_sync(m) && (m.flags & kInMySync) == 0; }
   const std::vector<Member>& members() const { return instance_->members; }
 
   // Whether data flow between two members.
@@ -38,6 +52,8 @@ class CollectiveView {
   }
   // The last to enter of those that `m` must wait for; nullptr if there are none.
   const Member* awaited(const Member& m) const;
+  // Whether `other` gives data to `m`.
+  bool supplies(const Member& other, const Member& m) const;
   // At the root of a reduce or gather: the first to enter of those that contribute.
   const Member* first_contributor() const { return first_contributor_; }
   // All who take part.
@@ -49,7 +65,9 @@ class CollectiveView {
   }
   // Whether every member waits for all the others.
   bool all_wait_for_all() const {
-    switch (role()) {
+    if (upc_ != nullptr && all_in_sync(members().front())) return true;
+    if (upc_ != nullptr && no_sync(members().front())) return false;
+    switch (rule_) {
       case MpiRole::kOneToAll:
       case MpiRole::kAllToOne:
       case MpiRole::kPrefix:
@@ -77,6 +95,9 @@ class CollectiveView {
   void find_neighbours(const Definitions& definitions);
 
   const earl::CollectiveInstance* instance_ = nullptr;
+  const ShmemFunction* upc_ = nullptr;
+  MpiRole rule_{};
+  bool notified_ = false;
   std::uint32_t local_size_ = 0;
   Side sides_[2];
   const Member* root_ = nullptr;

@@ -8,12 +8,17 @@
 //                                         own, as Wait::Known::kInSum
 //   on_time(metric, call path, location, seconds or TimeSum), on_count(..., whole number)
 //                                         what is no waiting
+//   on_amount(metric, call path, location, amount)
+//                                         the same, which need not be whole
 //   on_arrival(const Call&, const EndedBy&)
 //                                         a call that would have waited if the other one had come
 //                                         later than it did
 //   on_moved(path, location, from, to)    at the end: what was told of the metric `from` there is
 //                                         of `to` in truth, or (nothing) does not count
 //   on_meeting(operation, arrivals)       all have come to an operation in which each waits for all
+//   on_passed(arrivals)                   all have entered upc_notify, before which nobody's
+//   upc_wait
+//                                         returns
 //   on_begin(first), on_end(last)         before and after everything: the trace's times
 // The list of an analysis (analysis.cc) names all consumers: C is always there, std::optional<C> if
 // the analysis makes one, C* if it is handed one.

@@ -55,6 +55,16 @@ class ElgConfig(CommandTest):
         self.assertIn("--wrap=ARMCI_Group_create_child", words[3].split(","))
         self.assertIn(self.ask("--armci"), self.ask())
 
+    def test_the_front_of_gasp(self):
+        words = shlex.split(self.ask("--gasp"))
+        self.assertEqual([words[0], words[2]], ["-Wl,-u,gasp_init", "-lelg_gasp"])
+        directory = pathlib.Path(words[1][2:])
+        self.assertTrue((directory / "libelg_gasp.a").exists())
+        self.assertTrue((directory / "libelg_base.so").exists())
+        source = pathlib.Path(self.ask("--gasp", "--source"))
+        self.assertIn("int elg_gasp_threads(void)", source.read_text())
+        self.assertIn(self.ask("--gasp"), self.ask())
+
     def test_headers_are_there(self):
         directory = pathlib.Path(self.ask("--cflags").removeprefix("-I"))
         for name in ("elg_user.h", "elg_user.inc"):

@@ -1,6 +1,6 @@
 """The whole analysis of one trace: metric -> {(call path, location): severity}."""
 from independent import active, base, begun, collectives, dispatchers, messages, omp, partitioned, passive, polls, shmem, \
-    unexplained
+    unexplained, upc
 from independent import epochs as epoch_module
 
 
@@ -31,6 +31,7 @@ def analyse(trace):
     target.pairs(severities)
     omp.openmp_patterns(trace, severities)
     shmem.patterns(trace, severities)
+    upc.patterns(trace, severities)
     polls.polling(trace, severities)
     dispatchers.idle(trace, severities)
     omp.counters(trace, severities)

@@ -47,12 +47,14 @@ PATTERNS = {
     "mpi_finalize_wait", "mpi_io_wait", "shmem_latebroadcast", "shmem_wait_nxn",
     "shmem_barrier_wait", "shmem_memory_wait", "shmem_team_wait", "shmem_finalize_wait", "shmem_late_notification",
     "shmem_lock_contention", "shmem_rma_wait_for_progress", "shmem_quiet_wait_for_progress",
-    "shmem_lock_wait_for_progress", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
+    "shmem_lock_wait_for_progress", "upc_latebroadcast", "upc_reduce_wait", "upc_earlyreduce", "upc_earlyscan",
+    "upc_wait_nxn", "upc_collective_wait", "upc_barrier_wait", "upc_splitphase_wait", "upc_memory_wait", "upc_exit_wait",
+    "upc_hot_thread", "upc_hot_pair", "upc_fine_grained", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
     "omp_lock_api_wait", "omp_lock_critical_wait", "omp_taskwait_wait",
     "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained", "mpi_polling", "mpi_polling_idle"}
 # Parts of other patterns, and counts: they claim no time of their own.
 PARTS = {"mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained", "mpi_polling", "mpi_polling_idle",
-         "mpi_latesender_wo", "mpi_latereceiver_wo", "mpi_earlyreduce", "mpi_rma_latepost_first",
+         "upc_earlyreduce", "upc_hot_thread", "upc_hot_pair", "upc_fine_grained", "mpi_latesender_wo", "mpi_latereceiver_wo", "mpi_earlyreduce", "mpi_rma_latepost_first",
          "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair", "mpi_rma_indirectwait"}
 # Time of a call itself, or of others than the one that waits.
 NO_WAITS = {"mpi_nxn_completion", "mpi_barrier_completion", "mpi_rma_fence_completion", "omp_idle_threads", "omp_fork"}

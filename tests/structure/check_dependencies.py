@@ -16,6 +16,7 @@ ALLOWED = {
     "epilog/format": [],
     "epilog/runtime": ["epilog/format"],
     "epilog/armci": [],
+    "epilog/gasp": ["epilog/format", "epilog/runtime", "epilog/armci"],
     "epilog/mpi": ["epilog/format", "epilog/model", "epilog/runtime", "epilog/armci"],
     "epilog/openmp": ["epilog/format", "epilog/runtime"],
     "epilog/shmem": ["epilog/format", "epilog/model", "epilog/runtime"],

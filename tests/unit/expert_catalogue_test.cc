@@ -111,6 +111,31 @@ time
      armci_memory_wait
     armci_team_management
      armci_team_wait
+  upc
+   upc_communication
+    upc_collective
+     upc_latebroadcast
+     upc_reduce_wait
+      upc_earlyreduce
+     upc_earlyscan
+     upc_wait_nxn
+     upc_collective_wait
+    upc_rma_communication
+     upc_late_notification
+     upc_rma_wait_for_progress
+   upc_synchronization
+    upc_sync_collective
+     upc_barrier_wait
+     upc_splitphase_wait
+    upc_point2point_synchronization
+     upc_quiet_wait_for_progress
+     upc_lock_completion
+      upc_lock_contention
+      upc_lock_wait_for_progress
+    upc_init_exit
+     upc_exit_wait
+    upc_memory_management
+     upc_memory_wait
   omp
    omp_fork
    omp_flush
@@ -146,6 +171,11 @@ bytes
  bytes_rma
   bytes_put
   bytes_get
+upc_hot_thread
+upc_hot_pair
+upc_fine_grained
+upc_master_late
+upc_master_idle
 mpi_rma_pairsync_count
  mpi_rma_pairsync_unneeded_count
 )";
@@ -187,7 +217,9 @@ TEST(Catalogue, RemarksOnSurenessStandAtPatternsOfOneSidedCommunication) {
             "shmem_quiet_wait_for_progress\nshmem_lock_contention\n"
             "shmem_lock_wait_for_progress\n"
             "armci_rma_wait_for_progress\narmci_quiet_wait_for_progress\n"
-            "armci_lock_contention\narmci_lock_wait_for_progress\n");
+            "armci_lock_contention\narmci_lock_wait_for_progress\n"
+            "upc_rma_wait_for_progress\nupc_quiet_wait_for_progress\n"
+            "upc_lock_contention\nupc_lock_wait_for_progress\n");
 }
 
 // The leaf class of a function, through its class in the table.

@@ -12,7 +12,7 @@ constexpr double kNear = 1e-9;
 // Rank 0 polls without pause for requests of the others, who wait for its answers. The finds stand
 // at `first`, `first + step` ...; what is found was sent 0.5 before, so of each series since the
 // answer before, 0.25 after the find before it, all but 0.5 is for the sender, and 0.5 is not.
-struct Service {
+struct Dispatcher {
   int finds = 10;
   double first = 10, step = 2;
   int answered = 1000;         // the first of the finds
@@ -29,7 +29,7 @@ struct Service {
 
 class ServiceScript : public CauseScript {
  public:
-  explicit ServiceScript(const Service& s) : CauseScript(s.processes) {
+  explicit ServiceScript(const Dispatcher& s) : CauseScript(s.processes) {
     for (int p = 0; p < s.processes; ++p) {
       call(p, 0, s.begin, "MPI_Init");
       if (p != 0 && p < s.callers) call(p, s.begin, s.begin, "MPI_Iprobe");
@@ -100,13 +100,13 @@ Severities severities_of(ServiceScript script, double last) {
   return found;
 }
 
-void expect_idle(const Service& s) {
+void expect_idle(const Dispatcher& s) {
   const Severities found = severities_of(ServiceScript(s), s.end + 1);
   EXPECT_NEAR(found.late_sender, 0, kNear);
   EXPECT_NEAR(found.polling, s.polled(), kNear);
   EXPECT_NEAR(found.idle, s.polled(), kNear);
 }
-void expect_waits(const Service& s) {
+void expect_waits(const Dispatcher& s) {
   const Severities found = severities_of(ServiceScript(s), s.end + 1);
   EXPECT_NEAR(found.late_sender, s.polled() - 0.5 * s.finds, kNear);
   EXPECT_NEAR(found.polling, 0.5 * s.finds, kNear);
@@ -142,7 +142,7 @@ TEST(Dispatcher, WhoAsksForOneSourceWaitsForIt) {
 // An answer that comes behind the next find is none of the find before: rank 1 and 2 send each a
 // request, the server finds both and answers both afterwards: of each pair the second only.
 TEST(Dispatcher, AnAnswerComesBeforeTheNextFind) {
-  Service s{.answered = 0, .begin = 1, .end = 29};
+  Dispatcher s{.answered = 0, .begin = 1, .end = 29};
   ServiceScript late(s);
   for (int f = 0; f + 1 < s.finds; f += 2) {  // 5 of 10: at the finds 1, 3 ...
     late.answer(1, s.time(f + 1) + 0.125, s.time(f) - 0.25);
@@ -196,7 +196,7 @@ TEST(Dispatcher, HasNoCost) {
 // to rank 2, which computes.
 TEST(Dispatcher, AChainPassesThrough) {
   ServiceScript script(
-      Service{.begin = 1, .end = 45, .processes = 3});  // up to 28: the last of rank 2
+      Dispatcher{.begin = 1, .end = 45, .processes = 3});  // up to 28: the last of rank 2
   script.find(28.25, 30, 1);
   script.request(1, 29.5, 30);
   script.find(30.25, 40, 2);

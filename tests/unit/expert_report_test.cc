@@ -183,8 +183,8 @@ TEST(CubeFile, IsReadBackCompletely) {
   for (std::size_t m = 0; m < kMetrics; ++m) {
     EXPECT_EQ(cube.metrics[m].uniq_name, all_metrics()[m].name);
     EXPECT_EQ(cube.metrics[m].url, "@mirror@patterns.html#" + std::string(all_metrics()[m].name));
-    const bool seconds = all_metrics()[m].unit == Unit::kSeconds;
-    EXPECT_EQ(cube.metrics[m].dtype, seconds ? "FLOAT" : "INTEGER");
+    const bool whole = all_metrics()[m].unit != Unit::kSeconds && !all_metrics()[m].fractions;
+    EXPECT_EQ(cube.metrics[m].dtype, whole ? "INTEGER" : "FLOAT");
   }
   EXPECT_EQ(cube.metrics[0].uom, "sec");
   ASSERT_EQ(cube.regions.size(), 4u);  // the one that was never entered is left out

@@ -48,5 +48,14 @@ TEST(ShmemFunctions, RolesOfSome) {
   EXPECT_FALSE(find_shmem_function("shmem_my_pe")->can_progress);
 }
 
+TEST(ShmemFunctions, RegionsOfUpcHaveRoles) {
+  for (const ShmemFunction& f : upc_functions()) EXPECT_EQ(find_shmem_function(f.name), &f);
+  EXPECT_EQ(find_shmem_function("upc_notify")->role, ShmemRole::kNotify);
+  EXPECT_EQ(find_shmem_function("upc_all_reduce")->role, ShmemRole::kReduceToOne);
+  EXPECT_EQ(find_shmem_function("upc_lock")->model, PgasModel::kUpc);
+  EXPECT_EQ(find_shmem_function("upc_forall"), nullptr);
+  EXPECT_EQ(find_shmem_function("upc_"), nullptr);
+}
+
 }  // namespace
 }  // namespace kojak

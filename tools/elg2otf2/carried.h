@@ -51,7 +51,7 @@ struct Place {
 class CarriedNames {
  public:
   static constexpr std::size_t kRecord = 0, kTick = 1, kLocation = 2, kNumber = 3, kAttributes = 4;
-  static constexpr std::uint8_t kKinds = raw(kAttrCreatedBy);  // of attribute records, from 1
+  static constexpr std::uint8_t kKinds = raw(kLastAttribute);  // of attribute records, from 1
   static constexpr std::size_t kFields = kAttributes + 3 * std::size_t{kKinds};
   static const CarriedNames& get();
 

@@ -152,6 +152,7 @@ ElfNeeds read_elf_needs(const std::string& path) {
   needs.shmem = holds_any({"shmem_init", "shmem_init_thread", "start_pes"});
   needs.armci = holds_any({"PARMCI_Init"});
   needs.armci_front = holds_any({"elg_armci_table"});
+  needs.gasp_front = holds_any({"elg_gasp_front"});
   std::vector<Elf64_Phdr> segments;
   for (unsigned i = 0; i < header->e_phnum; ++i) {
     const auto segment = file.at<Elf64_Phdr>(header->e_phoff + i * sizeof(Elf64_Phdr));

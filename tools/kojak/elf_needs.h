@@ -19,6 +19,7 @@ struct ElfNeeds {
   bool shmem = false;        // its text names shmem_init or start_pes
   bool armci = false;        // its text names PARMCI_Init: ARMCI is in it, if it was not stripped
   bool armci_front = false;  // and our front before it
+  bool gasp_front = false;   // our front of GASP is linked in
 };
 
 ElfNeeds read_elf_needs(const std::string& path);

@@ -58,6 +58,11 @@ std::string armci_libs() {
   return "-Wl,-u,ARMCI_Init,-u,__wrap_ARMCI_Malloc_group -L" +
          folder_of(run::find_armci_library()) + " -l:libelg_armci.a -Wl" + wrapped;
 }
+// The front of GASP. Nothing refers to it where the compiler's runtime has functions of these names
+// that do nothing.
+std::string gasp_libs() {
+  return "-Wl,-u,gasp_init -L" + folder_of(run::find_gasp_front()) + " -lelg_gasp";
+}
 std::string cflags() {
   return "-I" + quoted(run::include_directory());
 }
@@ -77,6 +82,10 @@ void print_all() {
   std::cout << cli::bold("ARMCI (in front of -larmci)") << '\n'
             << "  preload  " << run::find_armci_library() << '\n'
             << "  libs     " << armci_libs() << '\n';
+  std::cout << cli::bold("UPC (the compiler must tell of its events: GASP)") << '\n'
+            << "  preload  " << run::find_base_library() << '\n'
+            << "  source   " << quoted(run::find_gasp_source()) << '\n'
+            << "  libs     " << gasp_libs() << '\n';
   std::cout << cli::bold("regions of the user (elg_user.h, elg_user.inc)") << '\n'
             << "  cflags   " << cflags() << '\n'
             << "  Fortran  " << user_libs() << "   (where the library is preloaded)\n\n";
@@ -103,6 +112,7 @@ ExitCode body(const cli::po::variables_map& values) {
   print("static", static_libs(library));
   print("user-libs", user_libs());
   print("armci", armci_libs());
+  print("gasp", values.count("source") != 0 ? quoted(run::find_gasp_source()) : gasp_libs());
   print("preload", library);
   if (values.count("settings") != 0 || values.count("csv") != 0) {
     run::print_settings(values.count("csv") != 0);
@@ -126,6 +136,10 @@ int main(int argc, char** argv) {
       "shmem", "the library for programs that use OpenSHMEM, of any library, alone or with MPI");
   options.visible.add_options()(
       "armci", "what to link with in front of -larmci, so that its calls are named");
+  options.visible.add_options()(
+      "gasp", "what to link a program of UPC with, whose compiler tells of its events (GASP)");
+  options.visible.add_options()("source",
+                                "with --gasp: what to compile with it, by the compiler of UPC");
   options.visible.add_options()("cflags", "what to compile with, for elg_user.h and elg_user.inc");
   options.visible.add_options()("libs", "what to link with");
   options.visible.add_options()("static", "what to link with, the library as an archive");

@@ -243,7 +243,9 @@ MpiUse find_mpi(const std::vector<std::string>& command) {
     if (path.empty()) continue;
     use.mpi = mpi_of_program(path);
     use.shmem = shmem_of_program(path);
-    if (!use.mpi.empty() || use.uses_shmem()) {
+    use.gasp = read_elf_needs(path).gasp_front;
+    if (!use.mpi.empty() || use.uses_shmem() || use.gasp) {
+      use.only_gasp = use.mpi.empty() && !use.uses_shmem();
       use.program = path;
       use.armci = armci_of(path);
       break;
@@ -295,10 +297,16 @@ bool is_helper(const std::string& name) {
 
 // What is known without the command's files: whether the library was in a program at all.
 std::string why_not_reached(const std::string& program, const std::string& end,
-                            const std::vector<std::string>& loaded, bool only_shmem = false) {
+                            const std::vector<std::string>& loaded, bool only_shmem = false,
+                            bool only_gasp = false) {
   std::string own;  // a program that had it and is no helper
   for (const std::string& name : loaded) {
     if (program.empty() ? !is_helper(name) : name == base_name(program)) own = name;
+  }
+  if (!own.empty() && only_gasp) {
+    return own +
+           " told of no event, or ended before: is it compiled for it (gupc -fupc-instrument, upcc "
+           "--inst)?";
   }
   if (!own.empty() && only_shmem) {
     return own +
@@ -363,6 +371,7 @@ std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& 
            "name that "
            "with --mpi";
   }
+  if (use.only_gasp) return why_not_reached(program, end, loaded, false, true);
   const bool only_shmem = use.uses_shmem() && mpi_of_program(program).empty();
   if (!only_shmem && !use.launched.empty() && use.launched != use.mpi) {
     return program + " is linked with " + use.mpi + ", and was started by " + use.launched +

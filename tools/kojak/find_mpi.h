@@ -24,6 +24,8 @@ struct MpiUse {
   std::string program;  // path of the program that needs MPI or OpenSHMEM, or empty
   // Of ARMCI: none, a shared library, one that is linked in, and that with our front before it.
   enum class Armci : std::uint8_t { kNone, kShared, kLinked, kFront } armci = Armci::kNone;
+  bool gasp = false;       // our front of GASP is in it: UPC
+  bool only_gasp = false;  // and it needs neither MPI nor OpenSHMEM
   // A file that stands in for MPI in a program that needs none that is known: it has MPI_Init, and
   // no PMPI_Init, as shims and serial stubs have it; and that program. Or empty.
   std::string stand_in, stand_in_program;

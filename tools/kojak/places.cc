@@ -38,6 +38,24 @@ std::string find_armci_library() {
   return in_library_directory("libelg_armci.so");
 }
 
+std::string find_base_library() {
+  return in_library_directory("libelg_base.so");
+}
+
+std::string find_gasp_front() {
+  return in_library_directory("libelg_gasp.a");
+}
+
+std::string find_gasp_source() {
+  for (const fs::path& candidate :
+       {cli::program_folder() / "../" KOJAK_DATADIR "/kojak", fs::path(KOJAK_BUILD_GASP)}) {
+    std::error_code error;
+    if (fs::exists(candidate / "elg_gasp.upc", error))
+      return fs::canonical(candidate / "elg_gasp.upc", error).string();
+  }
+  return "";
+}
+
 std::string include_directory() {
   for (const fs::path& candidate :
        {cli::program_folder() / "../" KOJAK_INCLUDEDIR, fs::path(KOJAK_BUILD_INCLUDE)}) {

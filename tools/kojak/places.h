@@ -15,6 +15,11 @@ std::string find_library(const std::string& mpi);
 std::string find_shmem_library(const std::string& mpi);
 // The front of ARMCI; the archive of the same name lies beside it.
 std::string find_armci_library();
+// The measurement library for programs that use neither MPI nor SHMEM; the front of GASP, and what
+// the compiler of UPC compiles for it.
+std::string find_base_library();
+std::string find_gasp_front();
+std::string find_gasp_source();
 // A file in the directory of our libraries; empty if it is not there. `canonical`: where links
 // lead.
 std::string in_library_directory(const std::filesystem::path& name, bool canonical = true);

@@ -368,7 +368,9 @@ int body(const po::variables_map& values) {
   if (!use.stand_in.empty()) return run_unrecorded(plan, use);
   plan.mpi = use.mpi.empty() ? KOJAK_DEFAULT_MPI : use.mpi;
   if (values.count("mpi") != 0) plan.mpi = values["mpi"].as<std::string>();
-  std::string library = use.uses_shmem() ? find_shmem_library(plan.mpi) : find_library(plan.mpi);
+  std::string library = use.only_gasp      ? find_base_library()
+                        : use.uses_shmem() ? find_shmem_library(plan.mpi)
+                                           : find_library(plan.mpi);
   plan.oshmem = use.uses_oshmem();
   plan.prrte = use.prrte;
   if (library.empty()) {
@@ -421,10 +423,12 @@ int body(const po::variables_map& values) {
         "program with a fault in shmem_finalize (status 139), measured or not");
   }
   if (preload.linked()) say(plan, library + " is preloaded as " + plan.library);
-  say(plan, "MPI: " + plan.mpi + (use.uses_shmem() ? ", SHMEM: " + use.shmem : "") +
+  say(plan, (use.only_gasp ? "no MPI" : "MPI: " + plan.mpi) +
+                (use.uses_shmem() ? ", SHMEM: " + use.shmem : "") +
                 (use.armci == MpiUse::Armci::kNone || use.armci == MpiUse::Armci::kLinked
                      ? ""
                      : ", ARMCI (libelg_armci " KOJAK_VERSION ")") +
+                (use.gasp ? ", UPC (libelg_gasp " KOJAK_VERSION ")" : "") +
                 (use.program.empty() ? "" : " (" + use.program + ")"));
   const auto launch = make_launch(plan.command, use, plan.library, settings(plan));
   if (!launch) return static_cast<int>(cli::failed(launch.error()));

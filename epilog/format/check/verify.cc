@@ -229,7 +229,7 @@ void Verifier::attribute(const R& record) {
       find(Level::kError, "values", "are not one or two for each LOCAL_METRIC",
            "those that are there count");
     }
-  } else if (raw(record.kind) == 0 || raw(record.kind) > raw(kAttrCreatedBy)) {
+  } else if (raw(record.kind) == 0 || raw(record.kind) > raw(kLastAttribute)) {
     find(Level::kNote, "kind", "is no kind of attribute that this version knows", kSkipped);
   }
 }

@@ -83,9 +83,10 @@ requires(std::is_enum_v<E> && sizeof(E) == 4) constexpr bool is_absent(E id) {
 inline constexpr std::uint32_t kAssertNoCheck = 1, kAssertNoStore = 2, kAssertNoPut = 4,
                                kAssertNoPrecede = 8, kAssertNoSucceed = 16;
 
-// What an attribute record tells of the event that follows it.
+// What an attribute record tells of the event that follows it. kLastAttribute is the highest.
 inline constexpr Byte kAttrAnyness{1}, kAttrRequest{2}, kAttrBytes{3}, kAttrRegion{4},
-    kAttrBytesSent{5}, kAttrBytesReceived{6}, kAttrCreatedBy{7};
+    kAttrBytesSent{5}, kAttrBytesReceived{6}, kAttrCreatedBy{7}, kAttrCollectiveFlags{8};
+inline constexpr Byte kLastAttribute = kAttrCollectiveFlags;
 
 // What is open on a window (WIN_STATE), and towards one peer (EPOCH_STATE).
 inline constexpr std::uint8_t kOpenFence = 1;                      // WIN_STATE

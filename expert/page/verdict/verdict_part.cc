@@ -102,13 +102,15 @@ void add_bar(const Report& report, VerdictPart& part) {
                         unbroken(expert::share_words(bar, which)),
                         unbroken(expert::short_time(bar.seconds(which))), bar.seconds(which)});
   }
-  const bool shmem = expert::library_of(report) == "SHMEM";
+  const std::string library = expert::library_of(report);
   part.bar_of =
       unbroken("of " + expert::short_time(bar.whole())) + ": " +
       counted(report.processes(), "process", "processes") +
       (report.threads() > report.processes() ? ", " + counted(report.threads(), "thread", "threads")
                                              : "") +
-      (shmem ? ", shmem_init to shmem_finalize" : ", MPI_Init to MPI_Finalize");
+      (library == "SHMEM" ? ", shmem_init to shmem_finalize"
+       : library == "UPC" ? ", up to upc_exit"
+                          : ", MPI_Init to MPI_Finalize");
 }
 
 class Cards {

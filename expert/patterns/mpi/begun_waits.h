@@ -22,6 +22,7 @@
 #include "expert/patterns/mpi/neighbour_wait.h"
 #include "expert/patterns/mpi/nxn_wait.h"
 #include "expert/patterns/mpi/reduce_wait.h"
+#include "expert/patterns/upc/split_barrier.h"
 #include "expert/waits/collective_view.h"
 
 namespace kojak::expert {
@@ -61,7 +62,7 @@ class BegunWaits {
   // The operation that decided how long the call waited; nullptr if none did.
   const earl::CompletedOperation* deciding(const earl::CollectiveWait& wait) const {
     const Call& call = *wait.call;
-    if (call.paused || !(call.polled || is_wait(call.role()))) return nullptr;
+    if (call.paused || !earl::waits_for_begun(call)) return nullptr;
     const bool any = call.role() != MpiRole::kWaitall && call.role() != MpiRole::kTestall;
     const TimeClass time_class = class_of_completed(call.completed);
     const earl::CompletedOperation* found = nullptr;
@@ -80,6 +81,7 @@ class BegunWaits {
     const Awaited& by = of(c);
     switch (c.operation->role()) {
       case MpiRole::kBarrier:
+        if (call.function == nullptr) return add<UpcSplitphaseWait>(call, by.last, out);
         return add<BarrierWait>(call, by.last, out);
       case MpiRole::kAllToAll:
         return add<NxnWait>(call, by.last, out);

@@ -1,10 +1,11 @@
-// What RmaWaits follows of SHMEM and ARMCI: locks like those of windows, each with its conflicting
-// holders; gets, atomic operations and quiet, which may need a target that computes.
+// What RmaWaits follows of SHMEM, ARMCI and UPC: locks like those of windows, each with its
+// conflicting holders; gets, atomic operations and quiet, which may need a target that computes.
 #include <algorithm>
 #include <utility>
 
 #include "epilog/model/shmem_completion.h"
 #include "expert/patterns/rma/passive/waits.h"
+#include "expert/patterns/upc/notifications.h"
 
 namespace kojak::expert {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 // moves data by messages.
 ProgressKind kind_of(ShmemRole role, PgasModel model) {
   switch (role) {
+    case ShmemRole::kCopy:  // what is put may leave at once
+      return ProgressKind::kShmemPut;
     case ShmemRole::kPut:
     case ShmemRole::kPutSignal:
       return model == PgasModel::kArmci ? ProgressKind::kShmemPut : ProgressKind::kNobody;
@@ -29,10 +32,24 @@ ProgressKind kind_of(ShmemRole role, PgasModel model) {
   }
 }
 
+// Of what completes all that was issued; under the metric that has the call's time.
+ProgressKind kind_of_quiet(ShmemRole role) {
+  switch (role) {
+    case ShmemRole::kGet:
+    case ShmemRole::kPut:
+      return ProgressKind::kShmemGet;
+    case ShmemRole::kClearLock:
+      return ProgressKind::kShmemLock;
+    default:
+      return ProgressKind::kShmemQuiet;
+  }
+}
+
 }  // namespace
 
 void RmaWaits::enter_shmem(const earl::OpenCall& call, const ShmemFunction& function) {
   const ShmemRole role = function.role;
+  if (role != ShmemRole::kGet) locations_[call.index].read = {};
   if (model::may_quiet(role)) {
     processes_[raw(call.process)].open_quiets.push_back(call.enter_pos);
   }
@@ -45,7 +62,8 @@ void RmaWaits::enter_shmem(const earl::OpenCall& call, const ShmemFunction& func
       locks_.enter_unlock(call.process, call.enter);
       break;
     default:
-      if (!waits_for_issued(role) && kind_of(role, function.model) == ProgressKind::kNobody) return;
+      if (!waits_for_issued(function) && kind_of(role, function.model) == ProgressKind::kNobody)
+        return;
   }
   remember(locations_[call.index], call.enter);
 }
@@ -67,6 +85,7 @@ void RmaWaits::leave_shmem(const Call& call, const ShmemFunction& function) {
   }
   const ProgressKind kind = kind_of(role, function.model);
   if (kind == ProgressKind::kNobody) return;
+  if (std::exchange(location.polls, false) && call.exit - call.enter < kLongUpcPoll) return;
   if (location.call != call.enter_pos || !(call.enter < call.exit)) return;
   for (const Issued& issued : location.issued) {
     need(call, issued.window, issued.target, kind, call.enter);
@@ -100,6 +119,15 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
   }
   if (non_blocking) return;
   Location& location = locations_[call.index];
+  if (transfer.place != nullptr && role == ShmemRole::kGet) {
+    location.polls = memory_of(call) == symmetric_memory(PgasModel::kUpc) &&
+                     raw(transfer.bytes) <= kMostOfUpcPoll && transfer.place->known() &&
+                     location.read.offset == transfer.place->offset &&
+                     location.read_of == transfer.target && location.read_at == call.cnode;
+    location.read = *transfer.place;
+    location.read_of = transfer.target;
+    location.read_at = call.cnode;
+  }
   if (location.call != call.enter_pos) {
     location.call = call.enter_pos;
     location.issued.clear();
@@ -110,8 +138,9 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
 
 void RmaWaits::on_quiet(const Call& call, const earl::Quiet& quiet) {
   auto& outstanding = processes_[raw(call.process)].outstanding;
-  const ShmemRole role = shmem_role(call);
-  const bool waits = waits_for_issued(role) && call.enter < call.exit;
+  const ShmemFunction* const function = shmem_function(call);
+  const ShmemRole role = function == nullptr ? ShmemRole::kOther : function->role;
+  const bool waits = function != nullptr && waits_for_issued(*function) && call.enter < call.exit;
   const bool local = role == ShmemRole::kLocalWait;
   // What other threads issued behind the quiet is not its own.
   const std::uint64_t begun = model::may_quiet(role) ? call.enter_pos : earl::kNoEvent;
@@ -122,7 +151,7 @@ void RmaWaits::on_quiet(const Call& call, const earl::Quiet& quiet) {
       if (o.enter_pos < begun && (done || (local && !o.left))) last[o.get] = &o;
     }
     for (const bool get : {false, true}) {
-      const ProgressKind kind = !local ? ProgressKind::kShmemQuiet
+      const ProgressKind kind = !local ? kind_of_quiet(role)
                                 : get  ? ProgressKind::kShmemGet
                                        : ProgressKind::kShmemPut;
       if (waits && last[get] != nullptr)

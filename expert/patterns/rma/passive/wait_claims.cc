@@ -57,8 +57,9 @@ bool WaitClaims::Window::stays_void(ProgressKind kind, bool same_node) const {
     case ProgressKind::kShmemPut:
       return seen(ProgressKind::kShmemGet) || seen(ProgressKind::kShmemQuiet);
     case ProgressKind::kShmemAtomic:
-    case ProgressKind::kShmemLock:
       return seen(ProgressKind::kShmemFetch);
+    case ProgressKind::kShmemLock:  // of UPC, which has no such operations, by the locks themselves
+      return seen(ProgressKind::kShmemFetch) || seen(ProgressKind::kShmemLock);
     default:
       return seen(kind);
   }

@@ -4,14 +4,15 @@
 // then progress needs no MPI calls there, and all claims of Wait for Progress of that window, kind
 // of call, and same or different node are void. Locks fall with the transfers behind them, unless
 // lock calls themselves ended only after their absent target had come back, and none before: where
-// data move by themselves, grants may still need the target. While a computing target has not
-// granted a lock, nobody holds it, unless such grants need no help from the target. Only the end of
-// the trace shows which of the two is true, so waits that depend on it are summed up separately
-// until then; all others are reported at once. Calls that wait for operations on several windows
-// are kept as they are: each window's part stands on its own evidence. Memory: windows x kinds x
-// call paths x locations that claim something, kMostKept calls on several windows, and the waits
-// that depend on the end (KeptWaits), if anybody wants to know each of them. Source: passive-target
-// paper 2012, section 4; the guard against false claims is kojak's own.
+// data move by themselves, grants may still need the target. Locks of UPC fall by a upc_lock that
+// had it while its thread was outside. While a computing target has not granted a lock, nobody
+// holds it, unless such grants need no help from the target. Only the end of the trace shows which
+// of the two is true, so waits that depend on it are summed up separately until then; all others
+// are reported at once. Calls that wait for operations on several windows are kept as they are:
+// each window's part stands on its own evidence. Memory: windows x kinds x call paths x locations
+// that claim something, kMostKept calls on several windows, and the waits that depend on the end
+// (KeptWaits), if anybody wants to know each of them. Source: passive-target paper 2012, section 4;
+// the guard against false claims is kojak's own.
 #pragma once
 
 #include <array>

@@ -7,7 +7,7 @@
 namespace kojak::expert {
 
 inline MetricIndex of_memory(MetricIndex of_shmem, WindowId window) {
-  return window == symmetric_memory(PgasModel::kArmci) ? as_armci(of_shmem) : of_shmem;
+  return in_model(of_shmem, model_of_memory(window));
 }
 
 // Waiting for a lock that another holds, of this window or symmetric memory.

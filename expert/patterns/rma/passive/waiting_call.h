@@ -15,11 +15,11 @@
 
 namespace kojak::expert {
 
-// ("Shmem" is ARMCI, too.) What a call is to the progress of its targets. Those up to kShmemQuiet
-// cannot end without them while operations are outstanding: they are evidence for or against
-// progress without MPI calls. Nothing obliges a flush or an unlock to ask a target with nothing
-// outstanding; some MPIs do: these are evidence of their own kind only. Those of locks are evidence
-// of locks only.
+// ("Shmem" is the other models, too.) What a call is to the progress of its targets. Those up to
+// kShmemQuiet cannot end without them while operations are outstanding: they are evidence for or
+// against progress without MPI calls. Nothing obliges a flush or an unlock to ask a target with
+// nothing outstanding; some MPIs do: these are evidence of their own kind only. Those of locks are
+// evidence of locks only.
 enum class ProgressKind : std::uint8_t {
   kFlush,
   kUnlock,
@@ -51,13 +51,15 @@ constexpr bool is_shmem(ProgressKind kind) {
          kind == ProgressKind::kShmemQuiet || kind == ProgressKind::kShmemAtomic ||
          kind == ProgressKind::kShmemPut || kind == ProgressKind::kShmemLock;
 }
-// Symmetric memory is what windows are for MPI. SHMEM has one, ARMCI another.
+// Symmetric memory is what windows are for MPI. Each model has one of its own.
 constexpr WindowId symmetric_memory(PgasModel model) {
   return static_cast<WindowId>(kAbsent - static_cast<std::uint32_t>(model));
 }
 constexpr bool is_symmetric(WindowId window) {
-  return window == symmetric_memory(PgasModel::kShmem) ||
-         window == symmetric_memory(PgasModel::kArmci);
+  return kAbsent - raw(window) < kPgasModels;
+}
+constexpr PgasModel model_of_memory(WindowId window) {
+  return static_cast<PgasModel>(kAbsent - raw(window));
 }
 
 // Where Lock Contention shows.

@@ -523,10 +523,15 @@ void RmaWaits::settle_call(Id id) {
     // A lock that is not checked asks nobody, and a call without duration tells nothing.
     const bool asks =
         kind == ProgressKind::kLock && !w.call.nocheck() && w.call.enter < w.call.exit;
-    if (is_evidence(kind) || asks) {
+    // upc_lock, which may have been late for another holder: it can only tell against it.
+    const bool lock_of_upc =
+        kind == ProgressKind::kShmemLock && window == symmetric_memory(PgasModel::kUpc) &&
+        shmem_role(w.call) == ShmemRole::kSetLock && w.call.enter < w.call.exit;
+    if (is_evidence(kind) || asks || lock_of_upc) {
       if (presence_.throughout(target, issued - delta, w.call.exit + delta)) {
         claims_.asynchronous(window, kind, same);
-      } else if (presence_.came_back(target, issued + delta, w.call.enter, w.call.exit + delta)) {
+      } else if (!lock_of_upc &&
+                 presence_.came_back(target, issued + delta, w.call.enter, w.call.exit + delta)) {
         claims_.confirmed(window, kind, same);
       }
     }

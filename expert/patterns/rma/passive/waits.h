@@ -157,6 +157,10 @@ class RmaWaits {
   struct Location {
     std::uint64_t call = earl::kNoEvent;  // enter_pos of the call that issued them
     std::vector<Issued> issued;
+    earl::SymmetricPlace read;  // by the last upc_get, and of whom at which call path
+    ProcessId read_of{};
+    CallPathId read_at{};
+    bool polls = false;  // the one that it is in reads the same again
     Ticket ticket = kNoTicket, turns = kNoTicket, asked = kNoTicket;
   };
   struct ShmemLock {  // followed like that of a window
@@ -188,8 +192,19 @@ class RmaWaits {
     return symmetric_memory(function == nullptr ? PgasModel::kShmem : function->model);
   }
   // A call that returns when what was issued before it is complete, here or there.
-  static bool waits_for_issued(ShmemRole role) {
-    return role == ShmemRole::kQuiet || role == ShmemRole::kLocalWait;
+  static bool waits_for_issued(const ShmemFunction& function) {
+    switch (function.role) {
+      case ShmemRole::kQuiet:
+      case ShmemRole::kLocalWait:
+      case ShmemRole::kNotify:
+        return true;
+      case ShmemRole::kGet:  // strict accesses
+      case ShmemRole::kPut:
+      case ShmemRole::kClearLock:
+        return function.model == PgasModel::kUpc;
+      default:
+        return false;
+    }
   }
   bool can_progress(const earl::OpenCall& call, const ShmemFunction* shmem) const {
     // A thread that serves is always in MPI, which tells nothing of its process.

@@ -1,0 +1,144 @@
+#include "epilog/gasp/language.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "epilog/format/field_values.h"
+#include "epilog/format/run_property_keys.h"
+#include "epilog/runtime/local_trace.h"
+#include "epilog/runtime/session.h"
+
+namespace kojak::measure {
+namespace {
+
+struct Row {
+  std::string_view name;
+  unsigned region;
+};
+consteval unsigned region_named(std::string_view name) {
+  return name.empty() ? kNoUpcRegion : upc_function(name);
+}
+constexpr Row kRows[] = {
+#define KOJAK_GASP_EVENT(Name, NAME, region) {NAME, region_named(region)},
+#include "epilog/gasp/events.def"
+#undef KOJAK_GASP_EVENT
+};
+constexpr std::size_t kEvents = std::size(kRows);
+static_assert(kEvents == static_cast<std::size_t>(GaspEvent::kUser));
+
+const elg_gasp_language* language = nullptr;
+bool only_plain = false;  // not UPC
+HashMap<GaspEvent> events;
+HashMap<const char*> user_names;
+unsigned first_user = 1, last_user = 0, version = 0;
+// The compiler's values of IN_NOSYNC ... OUT_ALLSYNC, 0 where it has none.
+constexpr const char* kFlagNames[] = {"UPC_IN_NOSYNC",  "UPC_IN_MYSYNC",  "UPC_IN_ALLSYNC",
+                                      "UPC_OUT_NOSYNC", "UPC_OUT_MYSYNC", "UPC_OUT_ALLSYNC"};
+constexpr std::size_t kFlags = std::size(kFlagNames);
+unsigned flags_of_compiler[kFlags] = {};
+
+bool take(const elg_gasp_id& id) {
+  const std::string_view name = id.name;
+  if (name == "UPC_VERSION") version = id.id;
+  if (name == "UPC_USEREVT_START") first_user = id.id;
+  if (name == "UPC_USEREVT_END") last_user = id.id;
+  for (std::size_t i = 0; i < kFlags; ++i) {
+    if (name == kFlagNames[i]) flags_of_compiler[i] = id.id;
+  }
+  for (std::size_t i = 0; i < kEvents; ++i) {
+    if (kRows[i].name == name) return events.set(id.id, static_cast<GaspEvent>(i)) != nullptr;
+  }
+  return true;
+}
+
+unsigned number_of(std::string_view name) {
+  for (const elg_gasp_id* id = language->ids; id->name != nullptr; ++id) {
+    if (id->name == name) return id->id;
+  }
+  return 0;
+}
+
+// Of the whole run.
+void define_for_run(Recorder& r, const char* key, const char* value) {
+  if (!make_room_for(r, string_room(strlen(key)) + string_room(strlen(value)) + kMaxRecord)) return;
+  const StringId key_id = define_string(r, key, strlen(key));
+  const StringId value_id = define_string(r, value, strlen(value));
+  publish(r, put(r, r.cursor, RunProperty{key_id, value_id, absent<ProcessId>()}));
+}
+
+}  // namespace
+
+unsigned region_of_event(GaspEvent event) {
+  const auto i = static_cast<std::size_t>(event);
+  return i < kEvents ? kRows[i].region : kNoUpcRegion;
+}
+
+bool learn_language(int model, const elg_gasp_language* given) {
+  if (language != nullptr) return true;
+  language = given;
+  only_plain = model != ELG_GASP_UPC;
+  bool good = true;
+  for (const elg_gasp_id* id = given->ids; id->name != nullptr; ++id) good = take(*id) && good;
+  return good;
+}
+
+const elg_gasp_language* the_language() {
+  return language;
+}
+
+const char* compiler_name() {
+  if (number_of("C_FUNC") == 1) return "GNU UPC";
+  if (number_of("UPC_NOTIFY") == 1100) return "Berkeley UPC";
+  return only_plain ? "a compiler with GASP" : "a UPC compiler";
+}
+
+GaspEvent event_of(unsigned tag) {
+  const GaspEvent* const known = events.find(tag);
+  if (known != nullptr && (!only_plain || *known == GaspEvent::kCFunc)) return *known;
+  return tag >= first_user && tag <= last_user ? GaspEvent::kUser : GaspEvent::kUnknown;
+}
+
+std::uint8_t recorded_flags(int flags) {
+  unsigned recorded = 0;
+  for (std::size_t i = 0; i < kFlags; ++i) {
+    const unsigned flag = flags_of_compiler[i];
+    if (flag != 0 && (static_cast<unsigned>(flags) & flag) == flag) recorded |= 1u << i;
+  }
+  if ((recorded & (kInNoSync | kInMySync)) == 0) recorded |= kInAllSync;
+  if ((recorded & (kOutNoSync | kOutMySync)) == 0) recorded |= kOutAllSync;
+  return static_cast<std::uint8_t>(recorded);
+}
+
+void name_user_event(unsigned tag, const char* name) {
+  if (name == nullptr) return;
+  const BookkeepingLock lock;
+  const std::size_t size = strlen(name) + 1;
+  auto* const copy = static_cast<char*>(allocate(size));
+  if (copy == nullptr) return;
+  memcpy(copy, name, size);
+  user_names.set(tag, copy);
+}
+
+const char* user_event_name(unsigned tag) {
+  const BookkeepingLock lock;
+  const char** const known = user_names.find(tag);
+  return known != nullptr ? *known : "user event";
+}
+
+void define_language(Recorder& r) {
+  if (the_session.run.rank != 0) return;
+  define_for_run(r, run_property::kUpcCompiler, compiler_name());
+  char key[64], value[16];
+  snprintf(value, sizeof value, "%u", version);
+  if (version != 0) define_for_run(r, run_property::kUpcVersion, value);
+  for (const Row& row : kRows) {
+    const elg_gasp_id* id = language->ids;
+    while (id->name != nullptr && row.name != id->name) ++id;
+    if (id->name == nullptr) continue;
+    snprintf(key, sizeof key, "%s%s", run_property::kUpcEvent, id->name);
+    snprintf(value, sizeof value, "%u", id->id);
+    define_for_run(r, key, value);
+  }
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,431 @@
+#include "epilog/gasp/records.h"
+
+#include "epilog/format/collective_operations.h"
+#include "epilog/format/field_values.h"
+#include "epilog/runtime/comm_object.h"
+#include "epilog/runtime/noted_records.h"
+#include "epilog/runtime/remote_operation.h"
+
+namespace kojak::measure {
+
+// What a Recording defines a set by.
+static bool define_object(Recorder& r, CommObject& set) {
+  return define_members(r, set);
+}
+
+namespace {
+
+// They keep identities from those of others.
+constexpr std::uint64_t kThreads = 0x5550433031u, kPhases = 0x5550433032u;
+
+constinit CommObject* threads = nullptr;
+constinit CommObject* phases = nullptr;
+const void* const kImplicit = reinterpret_cast<const void*>(~std::uintptr_t{0});
+
+CommObject* make_set(std::uint64_t kind) {
+  Group* const group = make_world_group(the_session.run.size);
+  CommObject* const set = group == nullptr ? nullptr : create<CommObject>();
+  if (set == nullptr) return nullptr;
+  set->id = next_comm_id();
+  set->group = group;
+  set->identity = IdentityHash().add(kind).add(group->count).get();
+  return set;
+}
+
+void count(CommObject& set) {
+  const BookkeepingLock lock;
+  ++set.collectives;
+  set.collectives_changed = true;
+}
+
+std::uint32_t take_request() {
+  const BookkeepingLock lock;
+  std::uint32_t& next = the_session.next_request_id;
+  if (next == kAbsent) next = 0;
+  return next++;
+}
+
+// The next argument, a pointer-to-shared by its address.
+SharedPlace place_of(va_list& arguments) {
+  const void* const pts = va_arg(arguments, const void*);
+  SharedPlace place;
+  if (pts == nullptr) return place;
+  ask_language([&](const elg_gasp_language& language) {
+    language.place(pts, &place.thread, &place.address);
+  });
+  return place;
+}
+
+LockId lock_of(const SharedPlace& place) {
+  const std::uint64_t hash = mix(mix(place.address) + static_cast<std::uint64_t>(place.thread));
+  return static_cast<LockId>(static_cast<std::uint32_t>(hash) & 0x3FFFFFFFu);
+}
+
+PeerId peer_of(const SharedPlace& place) {
+  const bool there =
+      place.thread >= 0 && static_cast<std::uint32_t>(place.thread) < the_session.run.size;
+  return there ? PeerId{static_cast<std::uint32_t>(place.thread)} : absent<PeerId>();
+}
+
+void write_quiet(Recording& call, Count context = absent<Count>()) {
+  call.event(ShmemQuiet{call.r.lid, call.exit, context});
+}
+
+// How a transfer is complete.
+struct Completion {
+  bool strict = false, non_blocking = false;
+  Count context{0};
+};
+
+// One side of what is moved, if it is another thread's memory.
+struct Transfer {
+  bool there = false, put = false;
+  RemoteOperation operation{};
+  Count64 place{};
+};
+Transfer transfer_of(const GaspThread& thread, const SharedPlace& place, bool put,
+                     const Completion& how) {
+  if (place.thread == thread.number || is_absent(peer_of(place))) return {};
+  const BookkeepingLock lock;
+  const Flags flags{how.non_blocking ? kPlaceNonBlocking : std::uint8_t{0}};
+  const auto id = static_cast<RmaId>(take_rma_ids(1));
+  return {true, put, {peer_of(place), id, how.context, flags}, Count64{place.address}};
+}
+
+enum class Moves : std::uint8_t { kGet, kPut, kSet, kCopy };
+// What is moved, in the order of its arguments.
+void record_transfer(GaspThread& thread, PlainCall& call, va_list& arguments, Ticks at, Moves moves,
+                     bool has_relaxed, bool has_handle) {
+  const bool strict = has_relaxed && va_arg(arguments, int) == 0;
+  SharedPlace to, from;
+  if (moves == Moves::kGet)
+    (void)va_arg(arguments, const void*);
+  else
+    to = place_of(arguments);
+  if (moves == Moves::kGet || moves == Moves::kCopy)
+    from = place_of(arguments);
+  else if (moves == Moves::kPut)
+    (void)va_arg(arguments, const void*);
+  else
+    (void)va_arg(arguments, int);
+  const std::size_t bytes = va_arg(arguments, std::size_t);
+  Completion how{strict, false, Count{0}};
+  if (has_handle) {
+    const void* const handle = va_arg(arguments, const void*);
+    how.non_blocking = handle != nullptr;
+    if (handle != kImplicit) how.context = Count{thread.contexts.of(handle)};
+  }
+  end_upc_call(call, at, [&](Recording& records) {
+    Transfer sides[2];
+    if (moves == Moves::kGet || moves == Moves::kCopy)
+      sides[0] = transfer_of(thread, from, false, how);
+    if (moves != Moves::kGet) sides[1] = transfer_of(thread, to, true, how);
+    for (const Transfer& t : sides) {
+      if (t.there) write_start(records, t.operation, t.place, bytes, t.put, !t.put);
+    }
+    for (const Transfer& t : sides) {
+      if (t.there) write_end(records, t.operation, bytes, t.put, !t.put);
+    }
+    if (how.strict) write_quiet(records);
+    records.leave();
+  });
+}
+
+// What a collective operation moves at this thread, from the bytes of its argument.
+struct Moved {
+  std::uint64_t sent, received;
+};
+Moved moved_by(GaspEvent event, std::uint64_t bytes, bool root) {
+  const std::uint64_t all = bytes * the_session.run.size;
+  switch (event) {
+    case GaspEvent::kAllBroadcast:
+      return root ? Moved{bytes, 0} : Moved{0, bytes};
+    case GaspEvent::kAllScatter:
+      return {root ? all : 0, bytes};
+    case GaspEvent::kAllGather:
+      return {bytes, root ? all : 0};
+    case GaspEvent::kAllGatherAll:
+      return {bytes, all};
+    case GaspEvent::kAllExchange:
+      return {all, all};
+    case GaspEvent::kAllReduce:
+      return {bytes, root ? bytes : 0};
+    default:
+      return {bytes, bytes};
+  }
+}
+
+// COLLEXIT of all threads, which have met in the call.
+void leave_together(Recording& call, CommObject& set, PeerId root, const Moved& moved) {
+  {
+    const BookkeepingLock lock;
+    if (!call.use(set)) return call.leave();
+  }
+  const Bytes sent = bytes_field(call, raw(kAttrBytesSent), moved.sent);
+  const Bytes received = bytes_field(call, raw(kAttrBytesReceived), moved.received);
+  call.leave(CollExit{call.r.lid, call.exit, {}, root, CommId{set.id}, sent, received});
+}
+
+std::size_t size_of_type(int type) {
+  constexpr std::uint8_t kSizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 16};
+  return type >= 0 && type < static_cast<int>(std::size(kSizes)) ? kSizes[type] : 0;
+}
+
+void record_collective(GaspThread& thread, GaspEvent event, PlainCall& call, va_list& arguments,
+                       Ticks at) {
+  const SharedPlace to = place_of(arguments), from = place_of(arguments);
+  std::uint64_t bytes = 0;
+  int flags = 0;
+  const bool reduces = event == GaspEvent::kAllReduce || event == GaspEvent::kAllPrefixReduce;
+  if (reduces) {
+    (void)va_arg(arguments, int);
+    const std::size_t elements = va_arg(arguments, std::size_t);
+    (void)va_arg(arguments, std::size_t);
+    (void)va_arg(arguments, const void*);
+    flags = va_arg(arguments, int);
+    bytes = elements * size_of_type(va_arg(arguments, int));
+  } else {
+    if (event == GaspEvent::kAllPermute) (void)va_arg(arguments, const void*);
+    bytes = va_arg(arguments, std::size_t);
+    flags = va_arg(arguments, int);
+  }
+  PeerId root = absent<PeerId>();
+  if (event == GaspEvent::kAllBroadcast || event == GaspEvent::kAllScatter) root = peer_of(from);
+  if (event == GaspEvent::kAllGather || reduces) root = peer_of(to);
+  if (call.measured) count(*threads);
+  end_upc_call(call, at, [&](Recording& records) {
+    const bool own = raw(root) == static_cast<std::uint32_t>(thread.number);
+    {
+      const BookkeepingLock lock;  // its definition stands before the attribute of the exit
+      if (!records.use(*threads)) return records.leave();
+    }
+    records.event(AttrUi1{kAttrCollectiveFlags, Byte{recorded_flags(flags)}});
+    leave_together(records, *threads, root, moved_by(event, bytes, own));
+  });
+}
+
+void record_lock(PlainCall& call, va_list& arguments, Ticks at, bool attempt) {
+  const SharedPlace place = place_of(arguments);
+  const bool got = !attempt || va_arg(arguments, int) != 0;
+  end_upc_call(call, at, [&](Recording& records) {
+    if (got) {
+      write_quiet(records);
+      records.event(ALock{records.r.lid, records.exit, lock_of(place), peer_of(place)});
+    }
+    records.leave();
+  });
+}
+
+void record_unlock(PlainCall& call, va_list& arguments, Ticks at) {
+  const SharedPlace place = place_of(arguments);
+  end_upc_call(call, at, [&](Recording& records) {
+    write_quiet(records);
+    records.event(RLock{records.r.lid, records.exit, lock_of(place), peer_of(place)});
+    records.leave();
+  });
+}
+
+void record_wait(GaspThread& thread, PlainCall& call, Ticks at) {
+  const bool known = thread.in_phase;
+  thread.in_phase = false;
+  end_upc_call(call, at, [&](Recording& records) {
+    if (known) {
+      records.event(MpiRequestComplete{records.r.lid, records.exit,
+                                       static_cast<RequestId>(thread.phase_request),
+                                       kDoneCollective});
+    }
+    records.leave();
+  });
+}
+
+void record_sync(GaspThread& thread, PlainCall& call, va_list& arguments, Ticks at, bool asks) {
+  const void* const handle = va_arg(arguments, const void*);
+  const bool done = !asks || va_arg(arguments, int) != 0;
+  end_upc_call(call, at, [&](Recording& records) {
+    if (done && handle != nullptr) {
+      write_quiet(records, Count{handle == kImplicit ? 0 : thread.contexts.of(handle)});
+    }
+    records.leave();
+  });
+}
+
+void note_about(PlainCall& call, CommObject* set, PeerId peer, std::uint64_t what) {
+  Recorder& r = the_recorder;
+  call.frame.in_call = false;
+  CommId cid = absent<CommId>();
+  if (set != nullptr) {
+    const BookkeepingLock lock;
+    if (defined_here(r, set->defined) || (fits(r, set->group) && define_members(r, *set)))
+      cid = CommId{set->id};
+    what = set->collectives;
+  }
+  std::byte* const end = put_noted(
+      r.note->records, MpiOpenCall{r.lid, record_time(call.enter), cid, absent<WindowId>(), peer,
+                                   absent<PeerId>(), absent<Tag>(), Count64{what}, Count{0}});
+  keep_note(*r.note, static_cast<std::size_t>(end - r.note->records));
+  call.frame.in_call = true;
+}
+
+}  // namespace
+
+bool make_upc_sets() {
+  const BookkeepingLock lock;
+  threads = make_set(kThreads);
+  phases = make_set(kPhases);
+  return threads != nullptr && phases != nullptr;
+}
+
+void write_upc_state(Recorder& r, bool all) {
+  const BookkeepingLock lock;
+  const Seconds time = record_time(r.last);
+  for (CommObject* const set : {threads, phases}) {
+    if (set == nullptr || (all ? set->collectives == 0 : !set->collectives_changed)) continue;
+    if (define_members(r, *set)) write_collectives(r, *set, time);
+  }
+}
+
+void note_event(GaspEvent event, PlainCall& call, va_list& arguments) {
+  va_list own;
+  va_copy(own, arguments);
+  switch (event) {
+    case GaspEvent::kBarrier:
+    case GaspEvent::kWait:
+      note_about(call, phases, absent<PeerId>(), 0);
+      break;
+    case GaspEvent::kLock: {
+      const SharedPlace place = place_of(own);
+      note_about(call, nullptr, peer_of(place), raw(lock_of(place)));
+      break;
+    }
+    case GaspEvent::kAllAlloc:
+    case GaspEvent::kAllLockAlloc:
+    case GaspEvent::kAllBroadcast:
+    case GaspEvent::kAllScatter:
+    case GaspEvent::kAllGather:
+    case GaspEvent::kAllGatherAll:
+    case GaspEvent::kAllExchange:
+    case GaspEvent::kAllPermute:
+    case GaspEvent::kAllReduce:
+    case GaspEvent::kAllPrefixReduce:
+    case GaspEvent::kCollectiveExit:
+      note_about(call, threads, absent<PeerId>(), 0);
+      break;
+    default:
+      break;
+  }
+  va_end(own);
+}
+
+void record_barrier(PlainCall& call, Ticks at) {
+  if (call.measured) count(*phases);
+  end_upc_call(call, at, [](Recording& records) {
+    write_quiet(records);
+    leave_together(records, *phases, absent<PeerId>(), {0, 0});
+  });
+}
+
+void record_exit(PlainCall& call, Ticks at) {
+  if (call.measured) count(*threads);
+  end_upc_call(call, at, [](Recording& records) {
+    write_quiet(records);
+    leave_together(records, *threads, absent<PeerId>(), {0, 0});
+  });
+}
+
+// Phases are numbered with the barriers: a thread's notify and wait may be another one's barrier.
+void record_notify(GaspThread& thread) {
+  const HeldNotify held = thread.held;
+  thread.held.any = false;
+  PlainCall call;
+  begin_upc_call(thread, call, upc_function("upc_notify"), held.place, held.enter);
+  if (!call.measured) return;
+  const std::uint64_t ordinal = phases->collectives;
+  count(*phases);
+  thread.phase_request = take_request();
+  thread.in_phase = call.recorded;
+  end_upc_call(call, held.exit, [&](Recording& records) {
+    const LocationId lid = records.r.lid;
+    {
+      const BookkeepingLock lock;
+      if (!records.use(*phases)) return records.leave();
+    }
+    write_quiet(records);
+    records.event(MpiCollBegin{lid, records.exit, static_cast<RequestId>(thread.phase_request),
+                               absent<PeerId>(), CommId{phases->id}, Count64{0}, Count64{ordinal},
+                               Byte{static_cast<std::uint8_t>(CollectiveOp::kBarrier)}, Bytes64{0},
+                               Bytes64{0}});
+    records.leave();
+    records.p = put(records.r, records.p,
+                    CollState{lid, records.exit, CommId{phases->id}, Count64{ordinal + 1}});
+  });
+}
+
+void record_event(GaspThread& thread, GaspEvent event, PlainCall& call, va_list& arguments,
+                  Ticks at) {
+  if (!call.measured) return;  // within another one
+  const auto transfer = [&](Moves moves, bool has_relaxed, bool has_handle) {
+    record_transfer(thread, call, arguments, at, moves, has_relaxed, has_handle);
+  };
+  switch (event) {
+    case GaspEvent::kBarrier:
+      return record_barrier(call, at);
+    case GaspEvent::kWait:
+      return record_wait(thread, call, at);
+    case GaspEvent::kFence:
+      return end_upc_call(call, at, [](Recording& records) {
+        write_quiet(records);
+        records.leave();
+      });
+    case GaspEvent::kGet:
+      return transfer(Moves::kGet, true, false);
+    case GaspEvent::kPut:
+      return transfer(Moves::kPut, true, false);
+    case GaspEvent::kMemget:
+      return transfer(Moves::kGet, false, false);
+    case GaspEvent::kMemput:
+      return transfer(Moves::kPut, false, false);
+    case GaspEvent::kMemset:
+      return transfer(Moves::kSet, false, false);
+    case GaspEvent::kMemcpy:
+      return transfer(Moves::kCopy, false, false);
+    case GaspEvent::kNbGetInit:
+      return transfer(Moves::kGet, true, true);
+    case GaspEvent::kNbPutInit:
+      return transfer(Moves::kPut, true, true);
+    case GaspEvent::kBNbMemgetInit:
+      return transfer(Moves::kGet, false, true);
+    case GaspEvent::kBNbMemputInit:
+      return transfer(Moves::kPut, false, true);
+    case GaspEvent::kBNbMemcpyInit:
+      return transfer(Moves::kCopy, false, true);
+    case GaspEvent::kNbSync:
+      return record_sync(thread, call, arguments, at, false);
+    case GaspEvent::kBNbTrysync:
+      return record_sync(thread, call, arguments, at, true);
+    case GaspEvent::kLock:
+      return record_lock(call, arguments, at, false);
+    case GaspEvent::kLockAttempt:
+      return record_lock(call, arguments, at, true);
+    case GaspEvent::kUnlock:
+      return record_unlock(call, arguments, at);
+    case GaspEvent::kAllAlloc:
+    case GaspEvent::kAllLockAlloc:
+      if (call.measured) count(*threads);
+      return end_upc_call(call, at, [](Recording& records) {
+        leave_together(records, *threads, absent<PeerId>(), {0, 0});
+      });
+    case GaspEvent::kAllBroadcast:
+    case GaspEvent::kAllScatter:
+    case GaspEvent::kAllGather:
+    case GaspEvent::kAllGatherAll:
+    case GaspEvent::kAllExchange:
+    case GaspEvent::kAllPermute:
+    case GaspEvent::kAllReduce:
+    case GaspEvent::kAllPrefixReduce:
+      return record_collective(thread, event, call, arguments, at);
+    default:
+      return end_upc_call(call, at, [](Recording& records) { records.leave(); });
+  }
+}
+
+}  // namespace kojak::measure

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""kojak run of programs with GASP's front, and what becomes of runs that end otherwise.
+
+Usage: check_runs.py BUILD SCRIPTS
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD, SCRIPTS = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+PLAY = str(BUILD / "bin/gasp_play")
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def script(self, text):
+        path = pathlib.Path(self.folder.name) / "script.txt"
+        path.write_text(text)
+        return str(path)
+
+    def play(self, *words, preload="libelg_base.so", **more):
+        env = dict(os.environ, ELG_DIR=f"{self.folder.name}/t", **more)
+        if preload:
+            env["LD_PRELOAD"] = str(BUILD / "lib" / preload)
+        return subprocess.run([PLAY, *words], env=env, capture_output=True, text=True, check=False, timeout=120)
+
+    def merged(self):
+        ran = subprocess.run([BUILD / "bin/elg_merge", "-o", f"{self.folder.name}/a.elg", f"{self.folder.name}/t"],
+                             capture_output=True, text=True, check=False)
+        self.assertIn(ran.returncode, (0, 3), ran.stderr)
+        return subprocess.run([BUILD / "bin/elg_print", "-n", f"{self.folder.name}/a.elg"], capture_output=True, text=True,
+                              check=True).stdout
+
+    def test_kojak_run_preloads_the_runtime_alone(self):
+        script = self.script("threads 2\n0.010 0.020 0 UPC_GET 5 1 1:64 8\nleave 0.030\n")
+        ran = subprocess.run([BUILD / "bin/kojak", "run", "-v", "--no-analysis", "-o", f"{self.folder.name}/t", "--", PLAY, script],
+                             capture_output=True, text=True, check=False, timeout=300)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertEqual(ran.stdout, "")
+        self.assertRegex(ran.stderr, r"LD_PRELOAD=\S*/libelg_base\.so\b")
+        self.assertIn("no MPI, UPC (libelg_gasp ", ran.stderr)
+        self.assertIn("GET_1TE", self.merged())
+
+    def test_without_a_measurement_library_nothing_happens(self):
+        ran = self.play("--exact", str(SCRIPTS / "every_event.txt"), preload="")
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "", ""))
+
+    def test_threads_of_one_process_run_on_unrecorded(self):
+        ran = self.play("--threads", self.script("threads 3\n0.010 0.020 0 UPC_BARRIER 5 0 0\nleave 0.030\n"))
+        self.assertEqual(ran.returncode, 0)
+        self.assertEqual(ran.stderr.count("threads of UPC are threads of one process"), 1, ran.stderr)
+        self.assertFalse(pathlib.Path(self.folder.name, "t").exists())
+
+    def test_a_killed_thread_keeps_what_it_recorded(self):
+        ran = self.play(self.script("threads 3\n0.010 0.020 2 UPC_PUT 5 1 1:64 8\n0.100 0.500 0 UPC_BARRIER 6 0 0\n"
+                                    "0.200 = 2 KILL\nleave 0.6\n"))
+        self.assertEqual(ran.returncode, 1)
+        text = self.merged()
+        self.assertRegex(text, r"PUT_1TS lid=2 .*upc_put")
+        self.assertRegex(text, r"MPI_OPEN_CALL lid=0 .*upc_barrier")  # what thread 0 was in
+
+    def test_one_thread_ends_the_program(self):
+        ran = self.play(self.script("threads 2\n0.100 = 0 UPC_NONCOLLECTIVE_EXIT 9 3\n0.050 1.500 1 UPC_BARRIER 8 0 0\nleave 2\n"))
+        self.assertEqual(ran.returncode, 1)
+        text = self.merged()
+        self.assertRegex(text, r"EXIT lid=0 .*upc_global_exit")
+        self.assertRegex(text, r"ENTER_CS lid=1 .*upc_barrier")
+
+    def test_a_pause_is_one(self):
+        ran = self.play(self.script(
+            "threads 1\n0.100 0.200 0 UPC_PUT 5 1 0:64 8\n0.300 = 0 CONTROL 0 0\n0.400 0.500 0 UPC_FENCE 6\n"
+            "0.600 = 0 CONTROL 0 1\n0.700 0.800 0 UPC_PUT 7 1 0:64 8\nleave 1\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        text = self.merged()
+        self.assertEqual([len(re.findall(rf"^{name} lid=0", text, re.M)) for name in ("LOG_OFF", "LOG_ON")], [1, 1])
+        self.assertNotIn("upc_fence", text)
+        self.assertEqual(len(re.findall(r"^EXIT lid=0 .*upc_put", text, re.M)), 2)
+
+    def test_numbers_and_what_did_not_fit_are_told(self):
+        ran = self.play("--exact", str(SCRIPTS / "every_event.txt"))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        text = self.merged()
+        strings = dict(re.findall(r'^STRING strid=(\d+) cntc=0 str="(.*)"', text, re.M))
+        said = {strings[k]: strings[v] for k, v in re.findall(r"^RUN_PROPERTY key=(\d+) value=(\d+)", text, re.M)}
+        self.assertEqual(said["upc.compiler"], "a UPC compiler")
+        self.assertEqual(said["upc.version"], "7")
+        self.assertEqual(said["upc.event.C_FUNC"], "500")
+        self.assertEqual(said["upc.unknown"], "2")
+        self.assertEqual(said["upc.unbalanced"], "1")
+
+    def test_sixty_four_events_are_open_at_most(self):
+        functions = "".join(f"{0.001 * i:.3f} {1 - 0.001 * i:.3f} 0 C_FUNC {i + 1} f{i}\n" for i in range(1, 70))
+        ran = self.play("--exact", self.script(f"threads 1\n{functions}leave 1.1\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        text = self.merged()
+        self.assertEqual(len(re.findall(r"^ENTER lid=0", text, re.M)), 1 + 64)
+
+    def test_clocks_of_nodes_are_compared(self):
+        """A process whose clock a test bends counts as a node of its own."""
+        ran = self.play(self.script("threads 3\n0.100 0.200 0 UPC_BARRIER 5 0 0\n0.100 0.200 1 UPC_BARRIER 5 0 0\n"
+                                    "0.100 0.200 2 UPC_BARRIER 5 0 0\nleave 0.3\n"), ELG_TEST_CLOCK="1:5:0")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        enters = [float(t) for t in re.findall(r"^ENTER_CS lid=\d time=(\S+)", self.merged(), re.M)]
+        self.assertEqual(len(enters), 3)
+        self.assertLess(max(enters) - min(enters), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,159 @@
+"""UPC: collective operations by their flags, barriers in two phases, and where the data go."""
+from independent.collectives import claim
+
+FLAGS = 8  # the attribute with a collective operation's flags
+NOSYNC, MYSYNC, ALLSYNC = 1, 2, 4
+FROM_ROOT, TO_ROOT = ("upc_all_broadcast", "upc_all_scatter"), ("upc_all_gather", "upc_all_reduce")
+ALL = ("upc_all_gather_all", "upc_all_exchange", "upc_all_permute")
+TOGETHER = {"upc_barrier": "upc_barrier_wait", "upc_all_alloc": "upc_memory_wait",
+            "upc_all_lock_alloc": "upc_memory_wait", "upc_exit": "upc_exit_wait"}
+
+
+def patterns(trace, severities):
+    if not any(region.name.startswith("upc_") for region in trace.regions.values()):
+        return
+    _collectives(trace, severities)
+    _split_barriers(trace, severities)
+    moved = list(_transfers(trace))
+    _hot(trace, severities, moved)
+    _fine_grained(trace, severities)
+
+
+def _collectives(trace, severities):
+    counts, instances = {}, {}
+    for event in trace.events:
+        if event.kind == "COLLEXIT" and event.call is not None:
+            n = counts.get((event.cid, event.lid), 0)
+            counts[event.cid, event.lid] = n + 1
+            instances.setdefault((event.cid, n), []).append(event)
+    for (comm, _), exits in instances.items():
+        processes = {trace.process_of[e.lid]: e for e in exits}
+        if set(processes) != set(trace.members[comm]):
+            continue
+        latest = max(e.call.enter for e in exits)
+        name = exits[0].call.name
+        if name in TOGETHER:
+            for event in exits:
+                claim(severities, TOGETHER[name], event.call, latest)
+        elif name.startswith("upc_all_"):
+            for process, event in processes.items():
+                _one(trace, severities, processes, process, event, latest)
+
+
+def _one(trace, severities, processes, process, event, latest):
+    """What one thread waits in a collective operation."""
+    name, call = event.call.name, event.call
+    root = None if event.rlid is None else trace.process_of[event.rlid]
+    others = {p: e.call.enter for p, e in processes.items() if p != process}
+    if name in FROM_ROOT:
+        metric, needed = "upc_latebroadcast", {p: t for p, t in others.items() if p == root}
+    elif name in TO_ROOT:
+        metric, needed = "upc_reduce_wait", others if process == root else {}
+    elif name == "upc_all_prefix_reduce":
+        order = trace.members[event.cid]
+        metric, needed = "upc_earlyscan", {p: others[p] for p in order[:order.index(process)]}
+    else:
+        metric, needed = "upc_wait_nxn", others
+    flags = event.attributes.get(FLAGS, 0) & 7
+    all_sync = flags & ALLSYNC or not flags
+    if flags == NOSYNC:
+        needed = {p: t for p, t in needed.items() if t <= call.exit + trace.delta(process, p)}
+    if needed:
+        claim(severities, metric, call, max(needed.values()))
+        if name == "upc_all_reduce":
+            claim(severities, "upc_earlyreduce", call, min(others.values()))
+    if all_sync and name not in ALL:
+        claim(severities, "upc_collective_wait", call, latest, max([call.enter, *needed.values()]))
+
+
+def _split_barriers(trace, severities):
+    phases, of_request = {}, {}
+    for event in trace.events:
+        if event.kind == "MPI_COLL_BEGIN" and event.call is not None and event.call.name == "upc_notify":
+            phase = event.cid, event.key, event.ordinal
+            phases.setdefault(phase, {})[trace.process_of[event.lid]] = event.call.enter
+            of_request[trace.process_of[event.lid], event.reqid] = phase
+    for event in trace.events:
+        if event.kind == "MPI_REQUEST_COMPLETE" and event.call is not None and event.call.name == "upc_wait":
+            phase = of_request.get((trace.process_of[event.lid], event.reqid))
+            if phase is not None and set(phases[phase]) == set(trace.members[phase[0]]):
+                claim(severities, "upc_splitphase_wait", event.call, max(phases[phase].values()))
+
+
+def _transfers(trace):
+    """(call, its thread, the other one, bytes, is it a put, offset or None) of all that leaves a thread."""
+    places, gets = {}, {}
+    for event in trace.events:
+        process = trace.process_of[event.lid]
+        if event.kind == "SHMEM_PLACE":
+            places[process, event.rmaid] = event.offset
+        elif event.kind == "MPI_GET_1TO":
+            gets[process, event.rmaid] = event.call
+        elif event.kind in ("PUT_1TS", "GET_1TS"):
+            put = event.kind == "PUT_1TS"
+            other = trace.process_of[event.dlid]
+            origin, target = (process, other) if put else (other, process)
+            call = event.call if put else gets.get((origin, event.rmaid))
+            if call is not None and call.name.startswith("upc_") and origin != target:
+                yield call, origin, target, event.sent, put, places.get((origin, event.rmaid)), event.pos
+
+
+def _hot(trace, severities, moved):
+    threads = len(set(trace.process_of.values()))
+    of_thread, of_pair = {}, {}
+    for _, origin, target, size, *_ in moved:
+        of_thread[target] = of_thread.get(target, 0) + size
+        of_pair[origin, target] = of_pair.get((origin, target), 0) + size
+    mean = sum(of_thread.values()) / threads
+    for call, origin, target, size, *_ in moved:
+        if of_thread[target] > 2 * mean:
+            severities.add("upc_hot_thread", call, size * (1 - mean / of_thread[target]))
+        elif of_pair[origin, target] > 4 * mean / (threads - 1):
+            severities.add("upc_hot_pair", call, size * (1 - mean / (threads - 1) / of_pair[origin, target]))
+
+
+def _fine_grained(trace, severities):
+    """Cut what a line accesses into the fewest series from the left: each as long as it can be."""
+    moved = {pos: rest for *rest, pos in _transfers(trace)}
+    lines = {}
+
+    def close(location, line=None):
+        for key in [k for k in lines if k[0] == location and line in (None, k[1])]:
+            _count(severities, lines.pop(key))
+
+    for event in trace.events:
+        call = event.call
+        if call is not None and event is call.begin and call.name.startswith("upc_") and \
+                not call.name.startswith(("upc_get", "upc_put", "upc_mem", "upc_sync_nb", "upc_fence")):
+            close(call.location)
+        if event.kind == "SHMEM_QUIET":
+            close(event.lid)
+        if event.pos in moved and moved[event.pos][0].name in ("upc_get", "upc_put"):
+            access = moved[event.pos]
+            lines.setdefault((access[0].location, access[0].path), []).append(access)
+    for accesses in lines.values():
+        _count(severities, accesses)
+
+
+def _count(severities, accesses):
+    first = 0
+    while first < len(accesses):
+        end = first + 1
+        while end < len(accesses) and _is_series(accesses[first:end + 1]):
+            end += 1
+        if end - first == 2 and not _follows(accesses[first], accesses[first + 1]):
+            end -= 1  # two tell no distance
+        for access in accesses[first + 1:end]:
+            severities.add("upc_fine_grained", access[0], 1)
+        first = end
+
+
+def _follows(a, b):
+    return b[5] == a[5] + a[3]
+
+
+def _is_series(accesses):
+    if any(a[5] is None for a in accesses) or len({a[2] for a in accesses}) != 1:
+        return False
+    steps = [(b[5] - a[5], b[5] == a[5] + a[3]) for a, b in zip(accesses, accesses[1:])]
+    return all(step == steps[0] for step in steps) and steps[0][0] != 0 or all(next_ for _, next_ in steps)
