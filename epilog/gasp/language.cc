@@ -86,9 +86,34 @@ const elg_gasp_language* the_language() {
   return language;
 }
 
+// It tells of the shared variables that it makes (BUPC_STATIC_SHARED), which is after gasp_init.
+bool begins_before_memory() {
+  return number_of("UPC_NOTIFY") == 1100;
+}
+
+bool all_meet_in(GaspEvent event) {
+  switch (event) {
+    case GaspEvent::kBarrier:
+    case GaspEvent::kNotify:
+    case GaspEvent::kAllAlloc:
+    case GaspEvent::kAllLockAlloc:
+    case GaspEvent::kAllBroadcast:
+    case GaspEvent::kAllScatter:
+    case GaspEvent::kAllGather:
+    case GaspEvent::kAllGatherAll:
+    case GaspEvent::kAllExchange:
+    case GaspEvent::kAllPermute:
+    case GaspEvent::kAllReduce:
+    case GaspEvent::kAllPrefixReduce:
+      return true;
+    default:
+      return false;
+  }
+}
+
 const char* compiler_name() {
   if (number_of("C_FUNC") == 1) return "GNU UPC";
-  if (number_of("UPC_NOTIFY") == 1100) return "Berkeley UPC";
+  if (begins_before_memory()) return "Berkeley UPC";
   return only_plain ? "a compiler with GASP" : "a UPC compiler";
 }
 

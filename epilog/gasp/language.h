@@ -35,6 +35,10 @@ bool learn_language(int model, const elg_gasp_language* language);
 const elg_gasp_language* the_language();
 // "GNU UPC"; its numbers tell.
 const char* compiler_name();
+// Whether gasp_init is called before there are shared variables: nothing can be exchanged there.
+bool begins_before_memory();
+// Whether all threads come to this event, each after as many of the kind.
+bool all_meet_in(GaspEvent event);
 // Of a number of this compiler's. What is not of UPC's model is known by C functions and user
 // events alone.
 GaspEvent event_of(unsigned tag);

@@ -2,7 +2,9 @@
 // GASP.
 //
 // The first thread of a process begins the session, unless a communication library has; it ends
-// where the process does. Nothing of ours runs in a process that only starts the others: it calls
+// where the process does. Threads exchange what a run needs in gasp_init; with a compiler whose
+// gasp_init comes before there is shared memory, in the first event in which all threads meet, and
+// recording begins there. Nothing of ours runs in a process that only starts the others: it calls
 // no gasp_init.
 #include <pthread.h>
 #include <stdio.h>
@@ -10,6 +12,8 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
+
+#include <atomic>
 
 #include "epilog/format/run_property_keys.h"
 #include "epilog/gasp/records.h"
@@ -29,6 +33,9 @@ namespace {
 
 GaspThread* the_thread = nullptr;
 bool ended = false;
+// Where threads join later: whether one has come there, and who says so if none does.
+std::atomic<bool> has_joined = false;
+std::atomic<pid_t> registered_by = 0;
 
 bool gather(const void* mine, std::size_t bytes, void* all) {
   ask_language([&](const elg_gasp_language& language) { language.exchange(mine, all, bytes); });
@@ -158,8 +165,8 @@ bool share_processes(bool& first) {
   return shared;
 }
 
-void* begin(int model, const elg_gasp_language* language) {
-  if (!learn_once(model, language)) return nullptr;
+// All threads together. False: this one is not recorded.
+bool join(GaspThread& thread) {
   bool first = false;
   if (share_processes(first)) {
     if (first) {
@@ -167,32 +174,69 @@ void* begin(int model, const elg_gasp_language* language) {
           "threads of UPC are threads of one process here, which are not recorded: build the "
           "program so that they are processes; it runs on");
     }
-    return nullptr;
+    return false;
   }
-  if (the_thread != nullptr || ended) return nullptr;
-  GaspThread* const thread = create<GaspThread>();
-  if (thread == nullptr) return nullptr;
-  the_thread = thread;
+  if (the_thread != nullptr || ended) return false;
+  the_thread = &thread;
   const OwnFrame own(the_recorder);
   if (is_live()) {
     join_session();
     define_language(the_recorder);
   } else if (!begin_here()) {
     the_thread = nullptr;
-    return nullptr;
+    return false;
   }
-  if (!make_upc_sets()) return nullptr;
+  if (!make_upc_sets()) return false;
   if (has_test_time()) the_recorder.processor_due = kNever;
   the_session.write_front_state = write_upc_state;
   atexit(end_at_exit);
+  return true;
+}
+
+void say_at_exit() {
+  if (has_joined || getpid() != registered_by) return;
+  int thread = 0;
+  ask_language([&](const elg_gasp_language& language) { thread = language.thread(); });
+  if (thread == 0) {
+    say_why_not(
+        "no barrier and no collective operation of UPC was told, where recording begins with this "
+        "compiler: nothing is recorded. Were the program's files compiled with instrumentation?");
+  }
+}
+
+void* begin(int model, const elg_gasp_language* language) {
+  if (!learn_once(model, language)) return nullptr;
+  GaspThread* const thread = create<GaspThread>();
+  if (thread == nullptr) return nullptr;
+  thread->state = GaspThread::State::kAlone;
+  if (begins_before_memory()) {
+    if (registered_by.exchange(getpid()) == 0) atexit(say_at_exit);
+    return thread;
+  }
+  if (!join(*thread)) {
+    destroy(thread);
+    return nullptr;
+  }
+  thread->state = GaspThread::State::kJoined;
   return thread;
+}
+
+// Joins the others where all threads meet.
+void meet(GaspThread& thread) {
+  has_joined = true;
+  const bool good = join(thread);
+  thread.state = good ? GaspThread::State::kJoined : GaspThread::State::kLeftOut;
+  if (good && !thread.recording) switch_recording(thread);
 }
 
 void tell(void* context, unsigned tag, int type, const char* file, int line, va_list* arguments) {
   auto& thread = *static_cast<GaspThread*>(context);
-  if (asking_language || ended || !is_live()) return;
-  const Ticks at = event_time();
+  if (asking_language || ended) return;
   const GaspEvent event = event_of(tag);
+  if (thread.state == GaspThread::State::kAlone && type == ELG_GASP_START && all_meet_in(event))
+    meet(thread);
+  if (thread.state != GaspThread::State::kJoined || !is_live()) return;
+  const Ticks at = event_time();
   if (type == ELG_GASP_START)
     begin_event(thread, event, tag, {file, line}, *arguments, at);
   else if (type == ELG_GASP_END)
@@ -205,7 +249,9 @@ void tell(void* context, unsigned tag, int type, const char* file, int line, va_
 int control(void* context, int on) {
   auto& thread = *static_cast<GaspThread*>(context);
   const bool before = thread.recording;
-  if (ended || !is_live() || before == (on != 0)) return before ? 1 : 0;
+  if (thread.state == GaspThread::State::kAlone) thread.recording = on != 0;  // when it joins
+  if (ended || thread.state != GaspThread::State::kJoined || !is_live() || before == (on != 0))
+    return before ? 1 : 0;
   if (thread.held.any) record_notify(thread);
   thread.recording = on != 0;
   switch_recording(thread);

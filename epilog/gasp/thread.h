@@ -41,6 +41,10 @@ struct HeldNotify {
 };
 
 struct GaspThread {
+  // Whether it has exchanged with the others what a run needs; left out: what it does is not
+  // recorded.
+  enum class State : std::uint8_t { kAlone, kJoined, kLeftOut };
+  State state = State::kAlone;
   int number = 0;
   bool recording = true, switch_due = false;
   std::uint32_t depth = 0;     // of what is in `open`

@@ -58,6 +58,39 @@ class Runs(unittest.TestCase):
         self.assertEqual(ran.stderr.count("threads of UPC are threads of one process"), 1, ran.stderr)
         self.assertFalse(pathlib.Path(self.folder.name, "t").exists())
 
+    def test_berkeleys_threads_meet_in_their_first_barrier(self):
+        """There is no shared memory in gasp_init; what is told before all have met is not recorded."""
+        script = self.script("threads 2\nids bupc\n0.010 0.020 0 UPC_PUT 5 1 1:64 8\n0.100 0.101 0 UPC_NOTIFY 6 0 0\n"
+                             "0.101 0.305 0 UPC_WAIT 6 0 0\n0.300 0.301 1 UPC_NOTIFY 6 0 0\n0.301 0.305 1 UPC_WAIT 6 0 0\n"
+                             "0.400 0.500 1 UPC_GET 7 1 0:64 8\nleave 0.6\n")
+        ran = self.play(script)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        text = self.merged()
+        self.assertNotIn("upc_put", text)
+        self.assertEqual(len(re.findall(r"^COLLEXIT lid=\d .*upc_barrier", text, re.M)), 2)
+        self.assertEqual(len(re.findall(r"^EXIT lid=1 .*upc_get", text, re.M)), 1)
+
+    def test_berkeleys_threads_that_never_meet(self):
+        ran = self.play(self.script("threads 3\nids bupc\n0.010 0.020 0 UPC_PUT 5 1 1:64 8\nleave 0.1\n"))
+        self.assertEqual((ran.returncode, ran.stdout), (0, ""))
+        self.assertEqual(ran.stderr.count("no barrier and no collective operation of UPC was told"), 1, ran.stderr)
+        self.assertFalse(pathlib.Path(self.folder.name, "t").exists())
+
+    def test_berkeleys_threads_of_one_process(self):
+        ran = self.play("--threads", self.script(
+            "threads 2\nids bupc\n0.010 0.020 0 UPC_NOTIFY 5 0 0\n0.010 0.020 1 UPC_NOTIFY 5 0 0\nleave 0.030\n"))
+        self.assertEqual(ran.returncode, 0)
+        self.assertEqual(ran.stderr.count("threads of UPC are threads of one process"), 1, ran.stderr)
+
+    def test_berkeleys_pause_before_all_have_met(self):
+        ran = self.play(self.script(
+            "threads 1\nids bupc\n0.010 = 0 CONTROL 0 0\n0.100 0.101 0 UPC_NOTIFY 6 0 0\n0.110 0.120 0 UPC_WAIT 8 0 0\n"
+            "0.200 = 0 CONTROL 0 1\n0.300 0.400 0 UPC_MEMPUT 7 0:64 8\nleave 0.5\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        text = self.merged()
+        self.assertNotIn("upc_notify", text)
+        self.assertEqual(len(re.findall(r"^EXIT lid=0 .*upc_memput", text, re.M)), 1)
+
     def test_a_killed_thread_keeps_what_it_recorded(self):
         ran = self.play(self.script("threads 3\n0.010 0.020 2 UPC_PUT 5 1 1:64 8\n0.100 0.500 0 UPC_BARRIER 6 0 0\n"
                                     "0.200 = 2 KILL\nleave 0.6\n"))

@@ -60,7 +60,7 @@ static struct common {
 
 static event events[kMostEvents];
 static int event_count, thread_count = 1, exact;
-static __thread int me;
+static __thread int me, has_memory; /* Berkeley makes shared variables after gasp_init */
 static double leave = -1;
 static __thread double now;
 static __thread struct timespec begun;
@@ -137,6 +137,7 @@ void elg_gasp_place(const void* pts, int* thread, unsigned long long* address) {
 }
 void elg_gasp_exchange(const void* mine, void* to, size_t bytes) {
   int i;
+  if (strcmp(ids_name, "bupc") == 0 && !has_memory) fail("no shared variables yet", "elg_gasp_exchange");
   memcpy(all->blocks[me], mine, bytes);
   pthread_barrier_wait(&all->barrier);
   for (i = 0; i < thread_count; ++i) memcpy((char*)to + (size_t)i * bytes, all->blocks[i], bytes);
@@ -343,6 +344,7 @@ static void play(void) {
   static __thread event* open[kMostEvents];
   void* const context = gasp_init(0, 0, 0);
   int i, depth = 0;
+  has_memory = 1;
   pthread_barrier_wait(&all->barrier);
   clock_gettime(CLOCK_MONOTONIC, &begun);
   for (i = 0; i < event_count; ++i) {
