@@ -72,6 +72,11 @@ template <class A>
 concept CompletesReads = requires {
   requires Hook<A>::kCompletesReads;
 };
+// It synchronises memory; with nothing to complete it may be a poll.
+template <class A>
+concept Syncs = requires {
+  requires Hook<A>::kSyncs;
+};
 // Its hook records itself how such a call failed: each class of errors that its statuses tell of.
 template <class A>
 concept TellsErrors = requires {
@@ -250,6 +255,22 @@ template <class A>
 bool ends_poll(Recorder& r, const A& a);
 template <class A>
 void completed_poll(const A& a);
+// The bookkeeping of the call that has completed reads which were a poll.
+template <class A, class H>
+KOJAK_INLINED inline void end_of_poll(A& a, H& hook, typename A::Result result) {
+  if constexpr (requires { arguments_of(a).request; }) {
+    Silent silent;
+    const BookkeepingLock lock;
+    hook.after(arguments_of(a), result, silent);
+  } else {
+    if (the_session.multi_threaded) completed_poll(arguments_of(a));
+  }
+}
+
+template <class A>
+bool is_sync_poll(Recorder& r, const A& a, RegionId region, bool first);
+template <class A>
+bool join_sync(Recorder& r, const A& a, RegionId region, Ticks enter, Ticks exit);
 
 // A call that may be part of a series of polls: whether nothing else has come in between.
 template <class A>
@@ -259,10 +280,27 @@ KOJAK_INLINED inline bool may_be_poll(A& a, Recorder& r, const void* caller, con
     return false;
   if (r.limit.load(std::memory_order_relaxed) != polling_limit() || r.outer_calls != 0)
     return false;
+  if constexpr (CompletesReads<A> || Syncs<A>) {
+    if (!r.reads_wait) {
+      if constexpr (Syncs<A>) {
+        return find_region(r, A::kFunction, caller, frame, region) &&
+               is_sync_poll(r, arguments_of(a), region, false);
+      }
+      return false;
+    }
+  }
   if constexpr (CompletesReads<A>) {
-    if (!r.reads_wait || !ends_poll(r, arguments_of(a))) return false;
+    if (!ends_poll(r, arguments_of(a))) return false;
+  } else if constexpr (Syncs<A>) {
+    return false;
   }
   return find_region(r, A::kFunction, caller, frame, region);
+}
+// The same of one with which a series may begin; it is ready to be recorded.
+template <class A>
+KOJAK_INLINED inline bool may_begin_polls(A& a, Recorder& r, RegionId region) {
+  return r.trace != nullptr && r.trace->reads != nullptr && r.outer_calls == 0 &&
+         is_sync_poll(r, arguments_of(a), region, true);
 }
 // It is recorded, if at all, when it has returned; meanwhile the series stands for it.
 template <class A>
@@ -270,6 +308,7 @@ template <class A>
                                                     CallFrame& frame) {
   Hook<A> hook;
   run_before(hook, a);
+  [[maybe_unused]] const bool reads = r.reads_wait;
   const Ticks entered_at = ticks();
   frame.region = region;
   frame.enter = entered_at;
@@ -277,13 +316,22 @@ template <class A>
   const typename A::Result result = called(a, &frame, hook);
   const Ticks exit = ticks();
   if constexpr (CompletesReads<A>) {
-    if (result == MPI_SUCCESS && r.reads_wait && join_held(r, entered_at, exit)) [[likely]] {
+    if (result == MPI_SUCCESS && reads && r.reads_wait && join_held(r, entered_at, exit))
+        [[likely]] {
       r.last = exit;
-      if (the_session.multi_threaded) completed_poll(arguments_of(a));
+      end_of_poll(a, hook, result);
       return result;
     }
   }
-  if ((CompletesReads<A> || result != MPI_SUCCESS) && r.polling != nullptr) {
+  if constexpr (Syncs<A>) {
+    if (result == MPI_SUCCESS && !reads &&
+        join_sync(r, arguments_of(a), region, entered_at, exit)) {
+      r.last = exit;
+      if constexpr (CompletesReads<A>) end_of_poll(a, hook, result);
+      return result;
+    }
+  }
+  if ((CompletesReads<A> || Syncs<A> || result != MPI_SUCCESS) && r.polling != nullptr) {
     end_polls_in_call(r, PollEnd::kOtherCall);
   }
   Recording call{r, r.cursor, region, record_time(entered_at), record_time(exit), false};
@@ -354,7 +402,7 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   typename A::Result result;
   RegionId region{};
   const bool records = (the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0;
-  if constexpr (ReadsSmall<A> || CompletesReads<A>) {
+  if constexpr (ReadsSmall<A> || CompletesReads<A> || Syncs<A>) {
     if (records && may_be_poll(a, r, caller, &frame, region)) [[unlikely]] {
       result = recorded_apart(a, r, region, frame);
       leave_frame(r, frame);
@@ -363,6 +411,13 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   }
   if (records && (Polls<A> ? ready_to_poll(r, A::kFunction, caller, &frame, region)
                            : ready(r, A::kFunction, caller, &frame, region))) {
+    if constexpr (Syncs<A>) {
+      if (may_begin_polls(a, r, region)) [[unlikely]] {
+        result = recorded_apart(a, r, region, frame);
+        leave_frame(r, frame);
+        return result;
+      }
+    }
     result = recorded(a, r, region, frame);
   } else {
     if (r.lost != nullptr) [[unlikely]]

@@ -79,8 +79,7 @@ KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind
     if (!use_in_poll(call, *window)) return;
     small = bytes <= kMostSmall && got <= kMostSmall && bytes != 0;
     if constexpr (ReadsSmall<A>) {
-      if (small && joins_polls() && request == nullptr && reads_or_swaps(a, kind) &&
-          may_watch_reads(call.r)) {
+      if (small && joins_polls() && reads_or_swaps(a, kind) && may_watch_reads(call.r)) {
         const PollKind poll = kind == TransferKind::kGet ? PollKind::kRead : PollKind::kSwap;
         if (read_is_held(call, a, poll, *window, target, bytes, id)) {
           call.p = call.r.cursor;
@@ -165,13 +164,17 @@ struct Hook<args::Get> : GetHook {
   static constexpr bool kReadsSmall = true;
 };
 template <>
-struct Hook<args::Rget> : GetHook {};
+struct Hook<args::Rget> : GetHook {
+  static constexpr bool kReadsSmall = true;
+};
 template <>
 struct Hook<args::GetAccumulate> : GetAccumulateHook {
   static constexpr bool kReadsSmall = true;
 };
 template <>
-struct Hook<args::RgetAccumulate> : GetAccumulateHook {};
+struct Hook<args::RgetAccumulate> : GetAccumulateHook {
+  static constexpr bool kReadsSmall = true;
+};
 
 template <>
 struct Hook<args::FetchAndOp> {

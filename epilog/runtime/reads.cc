@@ -32,6 +32,8 @@ struct SmallReads {
   unsigned next_page = 0;
   std::uintptr_t refused = 0;  // the last page that is none of memory
   Ticks ask_again = 0;         // no other page is asked for before
+  PollMember sync;             // the last synchronisation of memory that completed nothing
+  Ticks sync_exit = 0;
 };
 
 namespace {
@@ -125,6 +127,7 @@ void take_out(SmallReads& s, Is&& is) {
   s.written -= gone;
 }
 bool covers(const Completing& what, const SmallRead& read) {
+  if (what.by_request()) return read.by_request && read.rmaid == what.rmaid;
   return read.what.window == what.window &&
          (what.target == kAbsent || what.target == read.what.target);
 }
@@ -182,7 +185,9 @@ bool completes_held(const Recorder& r, const Completing& what) {
   for (unsigned i = 0; i < s.count; ++i) {
     const SmallRead& read = s.ring[i].is;
     const bool held = i >= s.written, covered = covers(what, read);
-    if (held != covered || (held && read.completions != what.completions)) return false;
+    if (held != covered) return false;
+    if (held && (read.completions != what.completions || read.by_request != what.by_request()))
+      return false;
   }
   return s.count != s.written;
 }
@@ -236,6 +241,14 @@ bool join_held(Recorder& r, Ticks enter, Ticks exit) {
   return false;
 }
 
+bool awaits_value(const Recorder& r, RmaId rmaid) {
+  const SmallReads& s = *r.trace->reads;
+  for (unsigned i = 0; i < s.written; ++i) {
+    if (s.ring[i].is.rmaid == rmaid) return true;
+  }
+  return false;
+}
+
 void take_values(Recorder& r, const Completing& what, FoundValues& found) {
   SmallReads& s = *r.trace->reads;
   found.count = 0;
@@ -264,6 +277,16 @@ void take_values(Recorder& r, const Completing& what, FoundValues& found) {
     return true;
   };
   take_out(s, take);
+}
+
+void note_sync(Recorder& r, const PollMember& what, Ticks exit) {
+  SmallReads& s = *r.trace->reads;
+  s.sync = what;
+  s.sync_exit = exit;
+}
+bool repeats_sync(const Recorder& r, const PollMember& what) {
+  const SmallReads& s = *r.trace->reads;
+  return s.sync_exit == r.last && s.sync == what;
 }
 
 void forget_reads(Recorder& r, std::uint32_t window) {
