@@ -20,6 +20,7 @@
 #include "epilog/mpi/open_call.h"
 #include "epilog/mpi/request.h"
 #include "epilog/runtime/call.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/polling.h"
 #include "epilog/runtime/reads.h"
 
@@ -71,6 +72,11 @@ concept ReadsSmall = requires {
 template <class A>
 concept CompletesReads = requires {
   requires Hook<A>::kCompletesReads;
+};
+// It synchronises memory; with nothing to complete it may be a poll.
+template <class A>
+concept Syncs = requires {
+  requires Hook<A>::kSyncs;
 };
 // Its hook records itself how such a call failed: each class of errors that its statuses tell of.
 template <class A>
@@ -250,6 +256,22 @@ template <class A>
 bool ends_poll(Recorder& r, const A& a);
 template <class A>
 void completed_poll(const A& a);
+// The bookkeeping of the call that has completed reads which were a poll.
+template <class A, class H>
+KOJAK_INLINED inline void end_of_poll(A& a, H& hook, typename A::Result result) {
+  if constexpr (requires { arguments_of(a).request; }) {
+    Silent silent;
+    const BookkeepingLock lock;
+    hook.after(arguments_of(a), result, silent);
+  } else {
+    if (the_session.multi_threaded) completed_poll(arguments_of(a));
+  }
+}
+
+template <class A>
+bool is_sync_poll(Recorder& r, const A& a, RegionId region, bool first);
+template <class A>
+bool join_sync(Recorder& r, const A& a, RegionId region, Ticks enter, Ticks exit);
 
 // A call that may be part of a series of polls: whether nothing else has come in between.
 template <class A>
@@ -259,34 +281,33 @@ KOJAK_INLINED inline bool may_be_poll(A& a, Recorder& r, const void* caller, con
     return false;
   if (r.limit.load(std::memory_order_relaxed) != polling_limit() || r.outer_calls != 0)
     return false;
+  if constexpr (CompletesReads<A> || Syncs<A>) {
+    if (!r.reads_wait) {
+      if constexpr (Syncs<A>) {
+        return find_region(r, A::kFunction, caller, frame, region) &&
+               is_sync_poll(r, arguments_of(a), region, false);
+      }
+      return false;
+    }
+  }
   if constexpr (CompletesReads<A>) {
-    if (!r.reads_wait || !ends_poll(r, arguments_of(a))) return false;
+    if (!ends_poll(r, arguments_of(a))) return false;
+  } else if constexpr (Syncs<A>) {
+    return false;
   }
   return find_region(r, A::kFunction, caller, frame, region);
 }
-// It is recorded, if at all, when it has returned; meanwhile the series stands for it.
+// The same of one with which a series may begin; it is ready to be recorded.
 template <class A>
-[[gnu::noinline]] typename A::Result recorded_apart(A& a, Recorder& r, RegionId region,
-                                                    CallFrame& frame) {
-  Hook<A> hook;
-  run_before(hook, a);
-  const Ticks entered_at = ticks();
-  frame.region = region;
-  frame.enter = entered_at;
-  frame.trace = CallFrame::Trace::kInHand;
-  const typename A::Result result = called(a, &frame, hook);
-  const Ticks exit = ticks();
-  if constexpr (CompletesReads<A>) {
-    if (result == MPI_SUCCESS && r.reads_wait && join_held(r, entered_at, exit)) [[likely]] {
-      r.last = exit;
-      if (the_session.multi_threaded) completed_poll(arguments_of(a));
-      return result;
-    }
-  }
-  if ((CompletesReads<A> || result != MPI_SUCCESS) && r.polling != nullptr) {
-    end_polls_in_call(r, PollEnd::kOtherCall);
-  }
-  Recording call{r, r.cursor, region, record_time(entered_at), record_time(exit), false};
+KOJAK_INLINED inline bool may_begin_polls(A& a, Recorder& r, RegionId region) {
+  return r.trace != nullptr && r.trace->reads != nullptr && r.outer_calls == 0 &&
+         is_sync_poll(r, arguments_of(a), region, true);
+}
+// A call of that kind that has returned and is no poll after all, behind the series that is open.
+template <class A, class H>
+KOJAK_INLINED inline void record_apart(A& a, H& hook, Recorder& r, RegionId region,
+                                       CallFrame& frame, Ticks exit, typename A::Result result) {
+  Recording call{r, r.cursor, region, record_time(frame.enter), record_time(exit), false};
   call.slow = true;
   if (frame.trace == CallFrame::Trace::kHoldsCalls) [[unlikely]] {
     call.apart([&](Recording& c) { come_back(c, frame, exit); });
@@ -302,6 +323,53 @@ template <class A>
     publish(r, call.p);
     if (r.trace->spilled) [[unlikely]]
       close_spill(r);
+  }
+}
+// The same of a call that has found something. Any wait for a request may be one, so it takes
+// nothing of the program's stack.
+template <class A, class H>
+[[gnu::cold, gnu::noinline]] void end_apart(A& a, H& hook, Recorder& r, RegionId region,
+                                            CallFrame& frame, Ticks exit, typename A::Result result,
+                                            PollEnd end) {
+  on_own_stack([&, exit, result, region, end] {
+    if (r.polling != nullptr) end_polls_in_call(r, end);
+    record_apart(a, hook, r, region, frame, exit, result);
+  });
+}
+
+// It is recorded, if at all, when it has returned; meanwhile the series stands for it.
+template <class A>
+[[gnu::noinline]] typename A::Result recorded_apart(A& a, Recorder& r, RegionId region,
+                                                    CallFrame& frame) {
+  Hook<A> hook;
+  run_before(hook, a);
+  [[maybe_unused]] const bool reads = r.reads_wait;
+  const Ticks entered_at = ticks();
+  frame.region = region;
+  frame.enter = entered_at;
+  frame.trace = CallFrame::Trace::kInHand;
+  const typename A::Result result = called(a, &frame, hook);
+  const Ticks exit = ticks();
+  if constexpr (CompletesReads<A> || Syncs<A>) {
+    PollEnd end = PollEnd::kOtherCall;
+    bool joined = false;
+    if constexpr (CompletesReads<A>) {
+      if (result == MPI_SUCCESS && reads && r.reads_wait) [[likely]]
+        joined = join_held(r, entered_at, exit, end);
+    }
+    if constexpr (Syncs<A>) {
+      if (result == MPI_SUCCESS && !reads)
+        joined = join_sync(r, arguments_of(a), region, entered_at, exit);
+    }
+    if (!joined) {
+      end_apart(a, hook, r, region, frame, exit, result, end);
+      return result;
+    }
+    r.last = exit;
+    if constexpr (CompletesReads<A>) end_of_poll(a, hook, result);
+  } else {
+    if (result != MPI_SUCCESS && r.polling != nullptr) end_polls_in_call(r, PollEnd::kOtherCall);
+    record_apart(a, hook, r, region, frame, exit, result);
   }
   return result;
 }
@@ -354,7 +422,7 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   typename A::Result result;
   RegionId region{};
   const bool records = (the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0;
-  if constexpr (ReadsSmall<A> || CompletesReads<A>) {
+  if constexpr (ReadsSmall<A> || CompletesReads<A> || Syncs<A>) {
     if (records && may_be_poll(a, r, caller, &frame, region)) [[unlikely]] {
       result = recorded_apart(a, r, region, frame);
       leave_frame(r, frame);
@@ -363,6 +431,13 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   }
   if (records && (Polls<A> ? ready_to_poll(r, A::kFunction, caller, &frame, region)
                            : ready(r, A::kFunction, caller, &frame, region))) {
+    if constexpr (Syncs<A>) {
+      if (may_begin_polls(a, r, region)) [[unlikely]] {
+        result = recorded_apart(a, r, region, frame);
+        leave_frame(r, frame);
+        return result;
+      }
+    }
     result = recorded(a, r, region, frame);
   } else {
     if (r.lost != nullptr) [[unlikely]]

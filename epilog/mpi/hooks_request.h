@@ -10,6 +10,7 @@
 #include "epilog/mpi/call.h"
 #include "epilog/mpi/hooks_p2p.h"
 #include "epilog/mpi/polls.h"
+#include "epilog/mpi/reads.h"
 #include "epilog/runtime/own_stack.h"
 
 namespace kojak::measure {
@@ -104,6 +105,7 @@ void report(Request& request, const MPI_Status* status, C& call) {
       case RequestKind::kTransfer:
         call.event(MpiRmaComplete{call.r.lid, call.exit, static_cast<WindowId>(request.window),
                                   static_cast<RmaId>(request.id)});
+        completed_read(call, request);
         break;
       case RequestKind::kCollective:
         record_completion(call, request, kDoneCollective);
@@ -269,7 +271,9 @@ struct CompleteOneHook : OwnStatus, TestedOne {
   }
 };
 template <>
-struct Hook<args::Wait> : CompleteOneHook {};
+struct Hook<args::Wait> : CompleteOneHook {
+  static constexpr bool kCompletesReads = true;
+};
 template <>
 struct Hook<args::Test> : CompleteOneHook {
   static constexpr bool kPolls = true;

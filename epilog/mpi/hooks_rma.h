@@ -41,8 +41,11 @@ KOJAK_INLINED inline TransferKind kind_of(const A& a, std::uint64_t bytes, std::
 template <class A>
 bool reads_or_swaps(const A& a, TransferKind kind) {
   if (kind == TransferKind::kGet) return true;
-  if constexpr (requires { a.compare_addr; }) return true;
-  if constexpr (std::is_same_v<A, args::FetchAndOp>) return a.op == MPI_REPLACE;
+  if constexpr (requires { a.compare_addr; }) {
+    return true;
+  } else if constexpr (kSwaps<A>) {
+    return a.op == MPI_REPLACE;
+  }
   return false;
 }
 
@@ -79,8 +82,7 @@ KOJAK_INLINED inline void transfer(const A& a, int result, C& call, TransferKind
     if (!use_in_poll(call, *window)) return;
     small = bytes <= kMostSmall && got <= kMostSmall && bytes != 0;
     if constexpr (ReadsSmall<A>) {
-      if (small && joins_polls() && request == nullptr && reads_or_swaps(a, kind) &&
-          may_watch_reads(call.r)) {
+      if (small && joins_polls() && reads_or_swaps(a, kind) && may_watch_reads(call.r)) {
         const PollKind poll = kind == TransferKind::kGet ? PollKind::kRead : PollKind::kSwap;
         if (read_is_held(call, a, poll, *window, target, bytes, id)) {
           call.p = call.r.cursor;
@@ -165,13 +167,17 @@ struct Hook<args::Get> : GetHook {
   static constexpr bool kReadsSmall = true;
 };
 template <>
-struct Hook<args::Rget> : GetHook {};
+struct Hook<args::Rget> : GetHook {
+  static constexpr bool kReadsSmall = true;
+};
 template <>
 struct Hook<args::GetAccumulate> : GetAccumulateHook {
   static constexpr bool kReadsSmall = true;
 };
 template <>
-struct Hook<args::RgetAccumulate> : GetAccumulateHook {};
+struct Hook<args::RgetAccumulate> : GetAccumulateHook {
+  static constexpr bool kReadsSmall = true;
+};
 
 template <>
 struct Hook<args::FetchAndOp> {

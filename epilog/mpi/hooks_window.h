@@ -396,7 +396,7 @@ struct Hook<args::WinUnlockAll> {
 
 template <bool kLocal>
 struct FlushHook {
-  static constexpr bool kCompletesReads = true;
+  static constexpr bool kCompletesReads = true, kSyncs = true;
 
   template <class A, class C>
   void after(const A& a, int result, C& call) {
@@ -413,6 +413,7 @@ struct FlushHook {
       if (kOne && is_absent(target)) [[unlikely]] {
         return leave_other_world(call, *window, rank, kLocal ? kOtherFlushLocal : kOtherFlush);
       }
+      recorded_sync(call.r, a, *window, call.region, call.exit);
       completed_reads(call, *window, raw(target), kLocal);
       if (!call.good) return;
       call.event(MpiWinFlush{call.r.lid, call.exit, target, id_of(*window), Byte{kLocal ? 1 : 0}});
@@ -433,11 +434,14 @@ struct Hook<args::WinFlushLocalAll> : FlushHook<true> {};
 
 template <>
 struct Hook<args::WinSync> {
+  static constexpr bool kSyncs = true;
+
   template <class C>
   void after(const args::WinSync& a, int result, C& call) {
     if constexpr (C::kOn) {
       Window* const window = window_after(a, result, call);
       if (window == nullptr || !call.good) return;
+      recorded_sync(call.r, a, *window, call.region, call.exit);
       call.event(MpiWinSync{call.r.lid, call.exit, id_of(*window)});
       call.leave();
     }

@@ -3,6 +3,7 @@
 
 #include "epilog/mpi/polls.h"
 #include "epilog/mpi/window.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/reads.h"
 
 namespace kojak::measure {
@@ -96,6 +97,12 @@ template <class A>
   }
 }
 
+// Whether a call of this kind may swap: one that gives back what was there, and writes another
+// value.
+template <class A>
+inline constexpr bool kSwaps = std::is_same_v<A, args::FetchAndOp> || requires(const A& a) {
+  a.compare_addr;
+};
 // What is known of a swap, so that its result tells whether it has changed memory; false: it is not
 // to be watched.
 template <class A>
@@ -103,7 +110,7 @@ bool judges_swap(Recorder& r, const A& a, SmallRead& read) {
   const void* known = nullptr;
   if constexpr (requires { a.compare_addr; }) {
     known = a.compare_addr;
-  } else if constexpr (requires { a.op; }) {
+  } else {
     known = a.origin_addr;
     read.keeps = true;
   }
@@ -123,19 +130,22 @@ template <class C, class A>
   read.what.target = target;
   read.what.place = static_cast<std::uint64_t>(a.target_disp);
   read.result = result;
+  if constexpr (requires { a.request; }) read.by_request = true;
   read.rmaid = static_cast<RmaId>(id);
   read.op = op_of(a);
   read.completions = window.completions;
   read.enter = ticks_of(call.enter);
   read.exit = ticks_of(call.exit);
-  if (kind == PollKind::kSwap && !judges_swap(call.r, a, read)) return false;
+  if constexpr (kSwaps<A>) {
+    if (kind == PollKind::kSwap && !judges_swap(call.r, a, read)) return false;
+  }
   return hold_read(call.r, read, !call.entered && call.good);
 }
 
 template <class C>
-[[gnu::noinline]] bool take_completed(C& call, const Window& window, std::uint32_t target) {
+[[gnu::noinline]] bool take_completed(C& call, const Completing& what) {
   FoundValues found;
-  take_values(call.r, {window.id, target, window.completions}, found);
+  take_values(call.r, what, found);
   for (unsigned i = 0; i < found.count; ++i) {
     const FoundValues::Value& v = found.values[i];
     if (!call.room(kMaxRecord)) break;
@@ -150,7 +160,9 @@ KOJAK_INLINED inline void completed_reads(C& call, Window& window, std::uint32_t
   bool swapped = false;
   if constexpr (C::kOn) {
     if (watches_reads(call.r) && call.good) [[unlikely]]
-      call.apart([&](C& c) { swapped = take_completed(c, window, target); });
+      call.apart([&](C& c) {
+        swapped = take_completed(c, {window.id, target, window.completions});
+      });
   }
   ++window.completions;
   window.reads.complete(target);
@@ -159,6 +171,23 @@ KOJAK_INLINED inline void completed_reads(C& call, Window& window, std::uint32_t
   } else if (swapped) {
     window.others.issue(target == kAbsent ? OpenTargets::kSeveral : target);
   }
+}
+inline const Window* window_numbered(std::uint32_t id) {
+  const Window* window = first_window();
+  while (window != nullptr && window->id != id) window = window->next;
+  return window;
+}
+// The request of an operation is complete.
+template <class C>
+void completed_read(C& call, const Request& request) {
+  const auto rmaid = static_cast<RmaId>(request.id);
+  if (!watches_reads(call.r) || !awaits_value(call.r, rmaid)) [[likely]]
+    return;
+  on_own_stack([&call, &request, rmaid] {
+    if (const Window* const window = window_numbered(request.window)) {
+      take_completed(call, {window->id, request.peer, window->completions, rmaid});
+    }
+  });
 }
 // It has done so in another way.
 template <class C>
@@ -171,6 +200,48 @@ KOJAK_INLINED inline void ended_reads(C& call, Window& window) {
   window.others.complete(kAbsent);
 }
 
+// A call synchronises memory, and has nothing to complete: what it asks then.
+template <class A>
+bool syncs_idly(const A& a, const Window& window, RegionId region, PollMember& what) {
+  what = asks(PollKind::kSync, region);
+  what.window = window.id;
+  if constexpr (requires { a.rank; }) {
+    if (a.rank == MPI_PROC_NULL || (what.target = window.peer(a.rank)) == kAbsent) return false;
+  }
+  if constexpr (CompletesReads<A>) {
+    return !window.reads.are_at(what.target) && !window.others.are_at(what.target);
+  }
+  return true;
+}
+// The same before the call; `first`: no series is open, so it must repeat the one before.
+template <class A>
+[[gnu::noinline]] bool is_sync_poll(Recorder& r, const A& a, RegionId region, bool first) {
+  const BookkeepingLock lock;
+  Window* const window = remembered_window<find_window>(r, a.win);
+  PollMember what;
+  return window != nullptr && defined_here(r, window->defined) &&
+         syncs_idly(a, *window, region, what) && (!first || repeats_sync(r, what));
+}
+template <class A>
+[[gnu::noinline]] bool join_sync(Recorder& r, const A& a, RegionId region, Ticks enter,
+                                 Ticks exit) {
+  const BookkeepingLock lock;
+  Window* const window = remembered_window<find_window>(r, a.win);
+  PollMember what;
+  if (window == nullptr || !syncs_idly(a, *window, region, what)) return false;
+  if (!join_poll(r, what, enter, exit)) return false;
+  if (watches_reads(r)) note_sync(r, what, exit);  // the series may be interrupted
+  return true;
+}
+// It was recorded.
+template <class A>
+[[gnu::noinline]] void recorded_sync(Recorder& r, const A& a, const Window& window, RegionId region,
+                                     Seconds exit) {
+  PollMember what;
+  if (joins_polls() && syncs_idly(a, window, region, what) && may_watch_reads(r))
+    note_sync(r, what, ticks_of(exit));
+}
+
 // Other threads may have read there, too.
 template <class A>
 [[gnu::noinline]] void completed_poll(const A& a) {
@@ -178,10 +249,8 @@ template <class A>
   if (Window* const window = find_window(a.win)) ++window->completions;
 }
 
-// A call that completes, while reads are held back: whether it is their poll.
 template <class A>
-[[gnu::noinline]] bool ends_poll(Recorder& r, const A& a) {
-  const BookkeepingLock lock;
+bool flush_ends_poll(Recorder& r, const A& a) {
   const Window* const window = remembered_window<find_window>(r, a.win);
   if (window == nullptr || !window->reads.none() || !window->others.none()) return false;
   std::uint32_t target = kAbsent;
@@ -189,6 +258,21 @@ template <class A>
     if (a.rank == MPI_PROC_NULL || (target = window->peer(a.rank)) == kAbsent) return false;
   }
   return completes_held(r, {window->id, target, window->completions});
+}
+
+// A call that completes, while reads are held back: whether it is their poll.
+template <class A>
+[[gnu::noinline]] bool ends_poll(Recorder& r, const A& a) {
+  const BookkeepingLock lock;
+  if constexpr (requires { a.request; }) {
+    const Request* const request = look_up_request(word(*a.request));
+    if (request == nullptr || request->kind != RequestKind::kTransfer) return false;
+    const Window* const asked = window_numbered(request->window);
+    return asked != nullptr && completes_held(r, {asked->id, request->peer, asked->completions,
+                                                  static_cast<RmaId>(request->id)});
+  } else {
+    return flush_ends_poll(r, a);
+  }
 }
 
 }  // namespace kojak::measure

@@ -25,6 +25,9 @@ struct OpenTargets {
   static constexpr std::uint32_t kSeveral = kAbsent - 1;
   std::uint32_t target = kAbsent;
   bool none() const { return target == kAbsent; }
+  bool are_at(std::uint32_t at) const {  // absent: anywhere
+    return !none() && (at == kAbsent || at == target || target == kSeveral);
+  }
   void issue(std::uint32_t to) { target = none() || target == to ? to : kSeveral; }
   void complete(std::uint32_t at) {  // absent: all
     if (at == kAbsent || at == target) target = kAbsent;

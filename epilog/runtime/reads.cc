@@ -32,6 +32,8 @@ struct SmallReads {
   unsigned next_page = 0;
   std::uintptr_t refused = 0;  // the last page that is none of memory
   Ticks ask_again = 0;         // no other page is asked for before
+  PollMember sync;             // the last synchronisation of memory that completed nothing
+  Ticks sync_exit = 0;
 };
 
 namespace {
@@ -103,7 +105,10 @@ unsigned find_place(SmallReads& s, const SmallRead& read) {
     if (is(i)) return s.recent = i;
   }
   const unsigned i = s.next_place++ % SmallReads::kPlaces;
-  s.places[i] = {read.what, read.result, false, false};
+  SmallReads::Place& place = s.places[i];
+  place.what = read.what;
+  place.result = read.result;
+  place.known = place.asked = false;
   for (unsigned w = 0; w < s.count; ++w) {
     if (s.ring[w].place == i) s.ring[w].place = SmallReads::kNone;
   }
@@ -124,7 +129,16 @@ void take_out(SmallReads& s, Is&& is) {
   s.count = kept;
   s.written -= gone;
 }
+// One too many: what was watched so far is not told of. False: all of them are held back.
+[[gnu::cold, gnu::noinline]] bool forget_written(SmallReads& s) {
+  for (unsigned i = 0; i < s.written; ++i) {
+    if (s.ring[i].place != SmallReads::kNone) s.places[s.ring[i].place].known = false;
+  }
+  take_out(s, [](const SmallReads::Watched&) { return true; });
+  return s.count != SmallReads::kRing;
+}
 bool covers(const Completing& what, const SmallRead& read) {
+  if (what.by_request()) return read.by_request && read.rmaid == what.rmaid;
   return read.what.window == what.window &&
          (what.target == kAbsent || what.target == read.what.target);
 }
@@ -154,21 +168,16 @@ bool hold_read(Recorder& r, const SmallRead& read, bool can_be) {
   SmallReads& s = *reads;
   const unsigned place = find_place(s, read);
   if (!series_is_open(r) && !r.polls_go_on) s.places[place].asked = false;
-  if (s.count == SmallReads::kRing) {
-    // One too many: what was watched so far is not told of.
-    for (unsigned i = 0; i < s.written; ++i) {
-      if (s.ring[i].place != SmallReads::kNone) s.places[s.ring[i].place].known = false;
-    }
-    take_out(s, [](const SmallReads::Watched&) { return true; });
-    if (s.count == SmallReads::kRing) return false;
-  }
+  if (s.count == SmallReads::kRing && !forget_written(s)) return false;
   const bool holds = can_be && s.places[place].known && hold_polling(r);
   if (!holds && s.count != s.written) {
     // Those before are written first, which is done by who records this one.
     s.places[place].known = false;
     return false;
   }
-  s.ring[s.count++] = {read, place};
+  SmallReads::Watched& watched = s.ring[s.count++];
+  watched.is = read;
+  watched.place = place;
   if (holds) {
     r.reads_wait = true;
   } else {
@@ -182,7 +191,9 @@ bool completes_held(const Recorder& r, const Completing& what) {
   for (unsigned i = 0; i < s.count; ++i) {
     const SmallRead& read = s.ring[i].is;
     const bool held = i >= s.written, covered = covers(what, read);
-    if (held != covered || (held && read.completions != what.completions)) return false;
+    if (held != covered) return false;
+    if (held && (read.completions != what.completions || read.by_request != what.by_request()))
+      return false;
   }
   return s.count != s.written;
 }
@@ -211,7 +222,7 @@ void join_all(Recorder& r, SmallReads& s, Ticks enter, Ticks exit) {
 
 }  // namespace
 
-bool join_held(Recorder& r, Ticks enter, Ticks exit) {
+bool join_held(Recorder& r, Ticks enter, Ticks exit, PollEnd& end) {
   SmallReads& s = *r.trace->reads;
   bool same = true, found = false;
   for (unsigned i = s.written; i < s.count; ++i) {
@@ -231,8 +242,16 @@ bool join_held(Recorder& r, Ticks enter, Ticks exit) {
     s.count = s.written;
     return true;
   }
-  end_polls_in_call(r, found ? PollEnd::kFound : PollEnd::kOtherCall);
+  end = found ? PollEnd::kFound : PollEnd::kOtherCall;
   r.polls_go_on = false;
+  return false;
+}
+
+bool awaits_value(const Recorder& r, RmaId rmaid) {
+  const SmallReads& s = *r.trace->reads;
+  for (unsigned i = 0; i < s.written; ++i) {
+    if (s.ring[i].is.rmaid == rmaid) return true;
+  }
   return false;
 }
 
@@ -264,6 +283,16 @@ void take_values(Recorder& r, const Completing& what, FoundValues& found) {
     return true;
   };
   take_out(s, take);
+}
+
+void note_sync(Recorder& r, const PollMember& what, Ticks exit) {
+  SmallReads& s = *r.trace->reads;
+  s.sync = what;
+  s.sync_exit = exit;
+}
+bool repeats_sync(const Recorder& r, const PollMember& what) {
+  const SmallReads& s = *r.trace->reads;
+  return s.sync_exit == r.last && s.sync == what;
 }
 
 void forget_reads(Recorder& r, std::uint32_t window) {

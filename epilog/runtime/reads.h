@@ -1,11 +1,12 @@
 // Small one-sided reads of one place, again and again: polls, where the value stays the same. And
 // swaps, where memory stays as it is.
 //
-// A read is complete when a later call says so (flush, unlock). So a read at a place that the
-// thread has read before is held back, unwritten, up to the call that completes it: if that finds
-// the value of the time before, read and flush are one poll of a series (polling.h); else both are
-// recorded as they were made. A thread remembers kPlaces places and watches kRing reads; whatever
-// else it records comes into make_room() first, which writes what is held back.
+// A read is complete when a later call says so (flush, unlock, the wait for its request). So a read
+// at a place that the thread has read before is held back, unwritten, up to the call that completes
+// it: if that finds the value of the time before, read and flush are one poll of a series
+// (polling.h); else both are recorded as they were made. A thread remembers kPlaces places and
+// watches kRing reads; whatever else it records comes into make_room() first, which writes what is
+// held back.
 //
 // The result is looked at after the call that completes it has returned success, and before the
 // program gets control: before that it may not be read, later it may be gone. A page of memory is
@@ -24,7 +25,8 @@ struct SmallRead {
   PollMember what;
   const void* result = nullptr;
   RmaId rmaid{};
-  std::uint8_t op = 0;  // as in MPI_RMA_PLACE
+  std::uint8_t op = 0;      // as in MPI_RMA_PLACE
+  bool by_request = false;  // whose completion completes it, too
   // Of a swap: the result that says that it has changed memory, or (`keeps`) that it has not.
   bool keeps = false;
   std::uint64_t value = 0, other = 0;
@@ -49,11 +51,14 @@ struct Completing {
   std::uint32_t window;
   std::uint32_t target;  // absent: all
   std::uint32_t completions;
+  RmaId rmaid = absent<RmaId>();  // that of the request alone
+  bool by_request() const { return !is_absent(rmaid); }
 };
 // All reads that are held back are complete when this call has returned.
 bool completes_held(const Recorder& r, const Completing& what);
-// It has, within these times. True: together they were a poll, and there is nothing to record.
-[[gnu::noinline]] bool join_held(Recorder& r, Ticks enter, Ticks exit);
+// It has, within these times. False: they were no poll, and the call in hand ends the series, or
+// interrupts it, as told by `end`, and is recorded.
+[[gnu::noinline]] bool join_held(Recorder& r, Ticks enter, Ticks exit, PollEnd& end);
 // What operations have read that were recorded, once they are complete: finds, and what swaps that
 // changed memory have found.
 struct FoundValues {
@@ -64,7 +69,12 @@ struct FoundValues {
     std::uint64_t value, other;
   } values[8];
 };
+[[gnu::noinline]] bool awaits_value(const Recorder& r, RmaId rmaid);
 [[gnu::noinline]] void take_values(Recorder& r, const Completing& what, FoundValues& found);
+// A call was recorded that synchronises memory and had nothing to complete: the next one like it,
+// with no other call between, is a poll.
+[[gnu::noinline]] void note_sync(Recorder& r, const PollMember& what, Ticks exit);
+[[gnu::noinline]] bool repeats_sync(const Recorder& r, const PollMember& what);
 // Whatever the thread watches on this window is not told of any more.
 void forget_reads(Recorder& r, std::uint32_t window);
 

@@ -7,6 +7,7 @@
  * prints the differences.
  */
 #include <mpi.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,12 +68,20 @@ int main(int argc, char** argv) {
     MPI_Irecv(&value, 1, MPI_DOUBLE, 0, 99, MPI_COMM_WORLD, &never);
     MEASURE_CALL("put", MPI_Put(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win), MPI_Win_flush(1, win));
     MEASURE_CALL("get", MPI_Get(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win), MPI_Win_flush(1, win));
+    MEASURE_CALL("put_flush", MPI_Put(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win);
+                 MPI_Win_flush(1, win), (void)0);
+    /* From here on to comm_rank, but for rput_wait, they are polls, and joined. */
+    MEASURE_CALL("get_flush", MPI_Get(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win);
+                 MPI_Win_flush(1, win), (void)0);
     MEASURE_CALL("flush", MPI_Win_flush(1, win), (void)0);
+    MEASURE_CALL("win_sync", MPI_Win_sync(win), (void)0);
     MEASURE_CALL("test", MPI_Test(&never, &flag, MPI_STATUS_IGNORE), (void)0);
+    MEASURE_CALL("test_yield", MPI_Test(&never, &flag, MPI_STATUS_IGNORE); sched_yield(), (void)0);
     MEASURE_CALL("iprobe", MPI_Iprobe(0, 98, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE), (void)0);
     MEASURE_CALL("rput_wait",
             MPI_Rput(&value, 1, MPI_DOUBLE, 1, 0, 1, MPI_DOUBLE, win, &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_Win_flush(1, win));
+    MEASURE("yield", sched_yield(), (void)0);
     MEASURE_CALL("comm_rank", MPI_Comm_rank(MPI_COMM_WORLD, &flag), (void)0);
     MPI_Cancel(&never);
     MPI_Wait(&never, MPI_STATUS_IGNORE);

@@ -23,7 +23,7 @@ import tempfile
 
 
 # Calls of a kind, if there are several.
-CALLS = {"rput_wait": 2, "lock_unlock": 2, "isend_recv_wait": 3}
+CALLS = {"rput_wait": 2, "lock_unlock": 2, "isend_recv_wait": 3, "put_flush": 2, "get_flush": 2, "yield": 0}
 
 
 def launch(args, directory, preload, ranks, program):

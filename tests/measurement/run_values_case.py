@@ -8,8 +8,9 @@ import sys
 from run_polls_case import case_of_mode, printed, stages, value
 from run_trace_case import listing
 
-READ, SWAP, FOUND = 4, 5, 1
-JOINED = ("get", "fetch", "local", "accumulate", "sum", "bits", "same", "both", "freed", "swap", "replace")
+READ, SWAP, SYNC, FOUND = 4, 5, 6, 1
+JOINED = ("get", "fetch", "local", "accumulate", "by_request", "with_request", "sum", "bits", "same", "both", "freed",
+          "swap", "replace")
 KEEP = ("sum", "bits", "same")  # leave what is there: gets, where somebody looks
 GET, GET_AND_PUT = 2, 3  # kinds of operations
 FIRST_BYTE = 12  # the third int
@@ -45,6 +46,17 @@ def check(name, stage, reads, finds, found, join):
         sys.exit(f"{name}: {stage.series}")
 
 
+def check_idle(name, stage, syncs, join):
+    """The first one stands alone, and those behind it are a series that finds nothing."""
+    alone = stage.count("MPI_WIN_SYNC" if name == "idle_sync" else "MPI_WIN_FLUSH")
+    wanted = [syncs - 1] if join else []
+    counts = [value(line, "count") for line in stage.series]
+    if alone != (1 if join else syncs) or sum(counts) != sum(wanted):
+        sys.exit(f"{name}: {syncs} calls, {alone} alone, series of {counts}")
+    if any(value(line, "kind") != SYNC or value(line, "end") == FOUND for line in stage.series):
+        sys.exit(f"{name}: {stage.series}")
+
+
 def main():
     case = case_of_mode()
     directory = case.work / "traces"
@@ -56,8 +68,12 @@ def main():
     # Between two barriers is a stage; before the first one are the window and its epoch.
     found = stages(printed(case, directory / "0.0.elg"))
     expected = [line.split() for line in (case.work / "expected" / "0").read_text().splitlines()]
-    timed = [s for s in found if any(n in ("MPI_RMA_CALL", "MPI_POLL_CALL") for n, _ in s.lines)]
+    timed = [s for s in found if any(n in ("MPI_RMA_CALL", "MPI_POLL_CALL") for n, _ in s.lines) or
+             s.count("MPI_WIN_SYNC") + s.count("MPI_WIN_FLUSH") > 100]
     for (name, *numbers), stage in zip(expected, timed, strict=True):
+        if name.startswith("idle"):
+            check_idle(name, stage, int(numbers[0]), mode == "join")
+            continue
         check(name, stage, *map(int, numbers), mode == "join")
     merged = case.work / "a.elg"
     for command in (["elg_merge", "-q", "-o", merged, directory], ["elg_print", "--verify", merged]):
@@ -68,7 +84,7 @@ def main():
     at = {value(line, "disp") for line in places}
     if not at or FIRST_BYTE not in at or None in at or any(byte % 4 for byte in at):
         sys.exit(f"places {at}")
-    members = {value(line, "disp") for name, line in printed(case, merged) if name == "MPI_POLL"}
+    members = {value(line, "disp") for name, line in printed(case, merged) if name == "MPI_POLL" and value(line, "kind") != SYNC}
     if not members <= {8, FIRST_BYTE}:
         sys.exit(f"members read {members}")
 

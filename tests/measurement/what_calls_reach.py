@@ -181,7 +181,7 @@ class Stacks:
 
 
 # What ELG_POLLS=join looks at more closely: whether a flag has changed, a swap has changed memory.
-READS = re.compile(r"P?MPI_(GET|R?GET_ACCUMULATE|FETCH_AND_OP|COMPARE_AND_SWAP|WIN_(UNLOCK|FLUSH)(_LOCAL)?(_ALL)?)"
+READS = re.compile(r"P?MPI_(R?GET|R?GET_ACCUMULATE|FETCH_AND_OP|COMPARE_AND_SWAP|WIN_(UNLOCK|FLUSH)(_LOCAL)?(_ALL)?)"
                    r"(_C|_LARGE|_F08|_F08TS|_C_F08TS|_F08TS_LARGE)?_*$", re.IGNORECASE)
 
 

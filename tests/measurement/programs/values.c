@@ -58,6 +58,37 @@ static int accumulate(int* to) {
   MPI_Win_flush(kTarget, win);
   return to[0];
 }
+/* (The wait for what is there already lets others wait: MPICH.) */
+static void let_others_go_on(void) {
+  int any;
+  PMPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
+}
+static int by_request(int* to) {
+  MPI_Request request;
+  let_others_go_on();
+  ++reads;
+  MPI_Rget(to, 1, MPI_INT, kTarget, 3, 1, MPI_INT, win, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return *to;
+}
+static int with_request(int* to) {
+  MPI_Request request;
+  let_others_go_on();
+  ++reads;
+  MPI_Rget_accumulate(NULL, 0, MPI_INT, to, 2, MPI_INT, kTarget, 3, 2, MPI_INT, MPI_NO_OP, win, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return to[0];
+}
+/* Complete before its request is. */
+static int flushed(int* to) {
+  MPI_Request request;
+  after_a_while();
+  ++reads;
+  MPI_Rget(to, 1, MPI_INT, kTarget, 3, 1, MPI_INT, win, &request);
+  MPI_Win_flush(kTarget, win);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return *to;
+}
 /* Operations that leave what is there as it is. */
 static int sum(int* to) {
   ++reads;
@@ -117,6 +148,18 @@ static int alone(int* to) {
   MPI_Get(to, 1, MPI_INT, kTarget, 3, 1, MPI_INT, win);
   MPI_Win_unlock(kTarget, win);
   return *to;
+}
+
+/* Nothing is there to complete, and nobody tells what is in memory then. */
+enum { kSyncs = 2000 };
+static void sync_memory(void) { MPI_Win_sync(win); }
+static void sync_all(void) { MPI_Win_flush_all(win); }
+static void sync_one(void) { MPI_Win_flush_local(kTarget, win); }
+static void idle(const char* name, void (*sync)(void)) {
+  begin_stage();
+  reads = kSyncs;
+  for (int i = 0; i < kSyncs && me == 0; ++i) sync();
+  end_stage(name, 0);
 }
 
 static void stage(const char* name, int (*read)(int*)) {
@@ -183,6 +226,9 @@ int main(int argc, char** argv) {
   stage("fetch", fetch);
   stage("local", get_local);
   stage("accumulate", accumulate);
+  stage("by_request", by_request);
+  stage("with_request", with_request);
+  stage("flushed", flushed);
   stage("sum", sum);
   stage("bits", bits);
   stage("same", same);
@@ -193,6 +239,9 @@ int main(int argc, char** argv) {
   own_counter();
   lock("swap", swap);
   lock("replace", replace);
+  idle("idle_sync", sync_memory);
+  idle("idle_all", sync_all);
+  idle("idle_one", sync_one);
   if (me == kTarget) memory[3] = 0, MPI_Win_sync(win);
   MPI_Win_unlock_all(win);
   reads = finds = 0;
