@@ -110,7 +110,7 @@ void tell_services(const std::vector<LocalTrace>& traces, const std::vector<Trac
     if (!facts[i].serves_since) continue;
     char time[32];
     const auto end = std::to_chars(time, time + sizeof time, clocks[i](*facts[i].serves_since));
-    definitions.properties.set(run_property::kServiceSince, ProcessId{traces[i].rank},
+    definitions.properties.set(service_key(ThreadId{traces[i].thread}), ProcessId{traces[i].rank},
                                std::string_view(time, end.ptr));
   }
 }

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 
+#include "epilog/format/library_thread.h"
 #include "epilog/runtime/libraries.h"
 #include "epilog/runtime/library_code.h"
 #include "epilog/runtime/python.h"
+#include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
 namespace {
@@ -196,6 +198,16 @@ RegionId add_library_site(Recorder& r, unsigned function, const void* entry, Cou
                           : add_site(r, region_of(function), path, entry, called_by);
 }
 
+// Tells once that a library has started this thread. The merge looks whether all of its calls came
+// from there.
+void note_library_thread(Recorder& r) {
+  CodeTable& code = *r.trace->code;
+  constexpr std::size_t kRoom = 2 * string_room(sizeof run_property::kLibraryThread) + kMaxRecord;
+  if (code.library_thread || !make_room_for(r, kRoom)) return;
+  code.library_thread = true;
+  define_property(r, run_property::kLibraryThread, "yes");
+}
+
 // What stands in a path for the functions that were left out.
 Count define_cut(Recorder& r, Count caller) {
   CodeTable& code = *r.trace->code;
@@ -362,9 +374,15 @@ RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, 
 
   CallStack stack;
   follow(caller, kMostFrames, stack);
-  const LibraryEntry library = library_entry(stack);
+  LibraryEntry library = library_entry(stack);
   const unsigned program = library.program;
   if (program == 0) return absent<RegionId>();
+  if (r.trace->thread != 0) {
+    if (const std::uintptr_t start = library_thread(stack, program); start != 0) {
+      library.function = start;
+      note_library_thread(r);
+    }
+  }
   remember_stack(slot, stack, program + 1);
   if (is_extension(reinterpret_cast<const void*>(stack.address[program - 1]))) {
     slot.entry = behind_extensions(stack, program);

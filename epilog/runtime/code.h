@@ -34,6 +34,7 @@ struct CodeTable {
   PathSlot* paths = nullptr;          // of callers, where they are followed
   PathSlot* library_paths = nullptr;  // of calls out of communication libraries
   PythonPlaces* python = nullptr;     // lines of a Python program
+  bool library_thread = false;        // it was told that a library has started the thread
   std::uint32_t next_place = kFirstPlace;
   std::uint32_t next_frame = 0;
   std::uint32_t next_module = 0;

@@ -10,6 +10,7 @@
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/session.h"
 #include "epilog/runtime/symbols.h"
+#include "epilog/runtime/thread_start.h"
 
 namespace kojak::measure {
 namespace {
@@ -29,8 +30,10 @@ constexpr const char* kFunctions[] = {"_gfortran_caf_",
                                       "ngai_",
                                       "gai_"};
 // Functions within OpenCoarrays that stand in the place of an entry point, which ended with calling
-// them. They count only where the file has entry points.
-constexpr const char* kInner[] = {"mutex_lock", "mutex_unlock", "finalize_internal"};
+// them, and the one that ComEx's threads begin with. They count only where the file has entry
+// points.
+constexpr const char* kInner[] = {"mutex_lock", "mutex_unlock", "finalize_internal",
+                                  "_progress_server"};
 // Those by which the program calls Global Arrays. A program's own function may have such a name, so
 // it counts only where it calls one of the others.
 constexpr const char* kFronts[] = {"ga_", "nga_", "GA_", "NGA_"};
@@ -196,6 +199,19 @@ LibraryEntry library_entry(const CallStack& stack) {
   }
   pthread_mutex_unlock(&mutex);
   return entry;
+}
+
+std::uintptr_t library_thread(const CallStack& stack, unsigned program) {
+  if (stack.count == kMostFrames) return 0;
+  const ThreadStart start = start_of_this_thread();
+  if (start.function == 0) return 0;
+  for (unsigned i = program; i < stack.count; ++i) {
+    if (!start.caller.holds(reinterpret_cast<const void*>(stack.address[i]))) return 0;
+  }
+  pthread_mutex_lock(&mutex);
+  const Kind kind = kind_of(start.function + 1);
+  pthread_mutex_unlock(&mutex);
+  return kind == Kind::kFile || kind == Kind::kFunction ? start.function : 0;
 }
 
 }  // namespace kojak::measure

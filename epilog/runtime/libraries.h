@@ -33,4 +33,9 @@ struct LibraryEntry {
 };
 LibraryEntry library_entry(const CallStack& stack);
 
+// The function that this thread began with, if it is the library's and nothing of the program is on
+// the stack: what stands from `program` on, down to the end, only starts threads. Else 0: a
+// function that the program may have defined itself proves nothing, nor a stack that goes on.
+std::uintptr_t library_thread(const CallStack& stack, unsigned program);
+
 }  // namespace kojak::measure

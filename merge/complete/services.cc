@@ -13,6 +13,9 @@ namespace {
 constexpr std::size_t kReadAhead = 64 * 1024;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+// In place of a call of a library: the one that the thread's first call comes out of.
+constexpr std::uint32_t kTheFirst = kAbsent - 1;
+
 // What one thread calls of MPI, in its order.
 class CallsOf {
  public:
@@ -50,7 +53,10 @@ class CallsOf {
     const std::uint32_t region = entered_region(translation_, definitions_, id, call_site);
     if (region == kAbsent || definitions_.regions[region].function == nullptr) return;
     const std::uint32_t site = call_site ? translation_.call_sites[id] : translation_.sites[id];
-    if (library_call_ != kAbsent && library_call_of(definitions_, site) == library_call_) {
+    const std::uint32_t out_of =
+        library_call_ != kAbsent ? library_call_of(definitions_, site) : kAbsent;
+    if (library_call_ == kTheFirst) library_call_ = out_of;
+    if (out_of != kAbsent && out_of == library_call_) {
       if (since_ == kNever) {
         since_ = time_;
         received_ = false;
@@ -109,7 +115,20 @@ std::optional<std::uint32_t> finalized_in(const MergedDefinitions& definitions,
   return found;
 }
 
-void find_services(const std::vector<LocalTrace>& traces, FileCache& files, Survey& survey) {
+namespace {
+
+void find_threads(const std::vector<LocalTrace>& traces, FileCache& files, Survey& survey) {
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    TraceFacts& facts = survey.traces[i];
+    if (traces[i].thread == 0 || !facts.library_thread) continue;
+    CallsOf calls(survey.definitions, *facts.translation, kTheFirst);
+    calls.read(files, traces[i], -kNever);
+    const bool others = calls.last_other() > -kNever;
+    if (!others && calls.since() < kNever && calls.received()) facts.serves_since = calls.since();
+  }
+}
+
+void find_processes(const std::vector<LocalTrace>& traces, FileCache& files, Survey& survey) {
   std::size_t ended = 0, may = 0;
   for (std::size_t i = 0; i < traces.size(); ++i) {
     const auto& in = survey.traces[i].finalized_in;
@@ -131,6 +150,13 @@ void find_services(const std::vector<LocalTrace>& traces, FileCache& files, Surv
     calls.read(files, traces[i], others);
     if (calls.since() < kNever && calls.received()) facts.serves_since = calls.since();
   }
+}
+
+}  // namespace
+
+void find_services(const std::vector<LocalTrace>& traces, FileCache& files, Survey& survey) {
+  find_threads(traces, files, survey);
+  find_processes(traces, files, survey);
 }
 
 }  // namespace kojak::merge

@@ -1,4 +1,4 @@
-// Which processes serve the others: in what they call of MPI, as the traces tell it.
+// Which processes and threads serve the others: in what they call of MPI, as the traces tell it.
 //
 // Some communication libraries keep a process for themselves: it never comes back from the call
 // that starts the library, answers the others' messages there, and ends MPI and itself inside that
@@ -7,7 +7,10 @@
 // same place), and it received a message in one of them. None is, if every process that came to
 // MPI_Finalize would be one: then the library only ends MPI for all (PetscFinalize). A process that
 // was killed, and a run of one process, prove nothing.
-// Reads the traces of processes that may be such ones once more, and no others.
+// Others start a thread for this in each process. A thread is one of these from its first call of
+// MPI on, if the library has started it (library_thread.h), all its calls come out of the same call
+// of the library, so that no function of the program lies between, and it received a message.
+// Reads the traces of those that may be such ones once more, and no others.
 #pragma once
 
 #include "merge/complete/survey.h"
@@ -22,7 +25,7 @@ std::uint32_t library_call_of(const MergedDefinitions& definitions, std::uint32_
 std::optional<std::uint32_t> finalized_in(const MergedDefinitions& definitions,
                                           const Translation& translation, const Definitions& local);
 
-// Sets serves_since of their main threads' traces.
+// Sets serves_since of their traces.
 void find_services(const std::vector<LocalTrace>& traces, FileCache& files, Survey& survey);
 
 }  // namespace kojak::merge

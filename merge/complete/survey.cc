@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "epilog/format/io/reader.h"
+#include "epilog/format/library_thread.h"
 #include "merge/complete/services.h"
 #include "merge/complete/trace_survey.h"
 #include "merge/input/local_input.h"
@@ -101,6 +102,8 @@ class Surveyor {
     } else {
       facts.translation = std::make_shared<const Translation>(std::move(translation));
     }
+    facts.library_thread = definitions.local().properties.find(run_property::kLibraryThread,
+                                                               ProcessId{trace.rank}) != nullptr;
     facts.finalized_in = finalized_in(survey_.definitions, *facts.translation, definitions.local());
     facts.clock.node = survey_.definitions.locations[survey_.definitions.location_of(index)].node;
     return {};

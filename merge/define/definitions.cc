@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "epilog/format/library_thread.h"
+
 namespace kojak::merge {
 
 void IdMap::set(std::uint32_t id, std::uint32_t merged) {
@@ -369,6 +371,7 @@ Status TraceDefinitions::finish(Translation& translation) {
     merged_.functions_off[traces_[index_].rank] = entry.second;
   }
   local_.properties.for_each([&](const std::string& key, ProcessId pid, const std::string& value) {
+    if (key == run_property::kLibraryThread) return;  // of this trace, for the merge alone
     merged_.properties.add(key, pid, value, static_cast<ProcessId>(traces_[index_].rank));
   });
   translation = std::move(translation_);

@@ -25,9 +25,9 @@ constexpr const char* kLeftOut = "(functions left out)";
 // The system's libraries for computing, whose own lines nobody looks for: who calls them is of
 // interest, also where their debugging information is installed.
 bool is_system_library(std::string_view path) {
-  constexpr std::string_view kNames[] = {"libc.so",        "libm.so",      "libmvec.so",
-                                         "libgcc_s.so",    "libstdc++.so", "libgfortran.so",
-                                         "libquadmath.so", "ld-linux"};
+  constexpr std::string_view kNames[] = {"libc.so",        "libm.so",       "libmvec.so",
+                                         "libgcc_s.so",    "libstdc++.so",  "libgfortran.so",
+                                         "libquadmath.so", "libpthread.so", "ld-linux"};
   path.remove_prefix(path.rfind('/') + 1);
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](std::string_view name) { return path.starts_with(name); });
@@ -143,10 +143,15 @@ std::vector<CodePlace> TraceDefinitions::callers(const CodeDef& site, bool sampl
       const std::size_t first = places.size();
       const bool entry = !sampled && found.back().begin && !is_absent(code->caller);
       places.insert(places.end(), entry ? found.end() - 1 : found.begin(), found.end());
+      const bool begun = first != 0 && places[first - 1].entry && module != nullptr &&
+                         is_system_library(module->path);
       if (entry) {
         // No call begins a function: the measurement tells of the one that the program called.
         forget_line(places.back());
         places.back().entry = true;
+      } else if (begun) {
+        // The C library's, by which a thread begins.
+        for (std::size_t i = first; i < places.size(); ++i) forget_line(places[i]);
       } else if (sampled) {
         const bool library =
             module != nullptr &&
