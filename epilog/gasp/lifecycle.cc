@@ -164,8 +164,9 @@ void* begin(int model, const elg_gasp_language* language) {
   if (share_processes(first)) {
     if (first) {
       say_why_not(
-          "threads of UPC are threads of one process here, which are not recorded: build the "
-          "program so that they are processes; it runs on");
+          "threads of UPC are threads of one process here (pthreads), which are not recorded: "
+          "build "
+          "the program without -pthreads, so that they are processes; it runs on");
     }
     return nullptr;
   }
