@@ -171,8 +171,9 @@ bool join(GaspThread& thread) {
   if (share_processes(first)) {
     if (first) {
       say_why_not(
-          "threads of UPC are threads of one process here, which are not recorded: build the "
-          "program so that they are processes; it runs on");
+          "threads of UPC are threads of one process here (pthreads), which are not recorded: "
+          "build "
+          "the program without -pthreads, so that they are processes; it runs on");
     }
     return false;
   }

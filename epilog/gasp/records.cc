@@ -1,5 +1,7 @@
 #include "epilog/gasp/records.h"
 
+#include <algorithm>
+
 #include "epilog/format/collective_operations.h"
 #include "epilog/format/field_values.h"
 #include "epilog/runtime/comm_object.h"
@@ -79,9 +81,9 @@ struct Completion {
 
 // One side of what is moved, if it is another thread's memory.
 struct Transfer {
-  bool there = false, put = false;
+  bool there = false;
+  Moving moving{};
   RemoteOperation operation{};
-  Count64 place{};
 };
 Transfer transfer_of(const GaspThread& thread, const SharedPlace& place, bool put,
                      const Completion& how) {
@@ -89,7 +91,7 @@ Transfer transfer_of(const GaspThread& thread, const SharedPlace& place, bool pu
   const BookkeepingLock lock;
   const Flags flags{how.non_blocking ? kPlaceNonBlocking : std::uint8_t{0}};
   const auto id = static_cast<RmaId>(take_rma_ids(1));
-  return {true, put, {peer_of(place), id, how.context, flags}, Count64{place.address}};
+  return {true, {put, !put}, {peer_of(place), id, Count64{place.address}, how.context, flags}};
 }
 
 enum class Moves : std::uint8_t { kGet, kPut, kSet, kCopy };
@@ -121,10 +123,10 @@ void record_transfer(GaspThread& thread, PlainCall& call, va_list& arguments, Ti
       sides[0] = transfer_of(thread, from, false, how);
     if (moves != Moves::kGet) sides[1] = transfer_of(thread, to, true, how);
     for (const Transfer& t : sides) {
-      if (t.there) write_start(records, t.operation, t.place, bytes, t.put, !t.put);
+      if (t.there) write_start(records, t.operation, bytes, t.moving);
     }
     for (const Transfer& t : sides) {
-      if (t.there) write_end(records, t.operation, bytes, t.put, !t.put);
+      if (t.there) write_end(records, t.operation, bytes, t.moving);
     }
     if (how.strict) write_quiet(records);
     records.leave();
@@ -249,6 +251,7 @@ void record_sync(GaspThread& thread, PlainCall& call, va_list& arguments, Ticks 
   });
 }
 
+// About a lock, or an operation of a set: its next one, or that which stands so many before.
 void note_about(PlainCall& call, CommObject* set, PeerId peer, std::uint64_t what) {
   Recorder& r = the_recorder;
   call.frame.in_call = false;
@@ -257,7 +260,7 @@ void note_about(PlainCall& call, CommObject* set, PeerId peer, std::uint64_t wha
     const BookkeepingLock lock;
     if (defined_here(r, set->defined) || (fits(r, set->group) && define_members(r, *set)))
       cid = CommId{set->id};
-    what = set->collectives;
+    what = set->collectives - std::min<std::uint64_t>(what, set->collectives);
   }
   std::byte* const end = put_noted(
       r.note->records, MpiOpenCall{r.lid, record_time(call.enter), cid, absent<WindowId>(), peer,
@@ -289,8 +292,10 @@ void note_event(GaspEvent event, PlainCall& call, va_list& arguments) {
   va_copy(own, arguments);
   switch (event) {
     case GaspEvent::kBarrier:
-    case GaspEvent::kWait:
       note_about(call, phases, absent<PeerId>(), 0);
+      break;
+    case GaspEvent::kWait:
+      note_about(call, phases, absent<PeerId>(), 1);
       break;
     case GaspEvent::kLock: {
       const SharedPlace place = place_of(own);

@@ -28,7 +28,7 @@ constexpr std::uint64_t kArmciGroup = 0x41524D4349u;  // keeps its identities fr
 // Where a notification of a process stands in the memory of the one that waits for it: above all
 // that is allocated.
 constexpr std::uint64_t kNotification = std::uint64_t{1} << 60;
-constexpr std::uint32_t kNotificationBytes = 4;
+constexpr std::uint32_t kNotificationBytes = 4, kFlagBytes = 4;
 
 struct Set : CommObject {
   Set* next = nullptr;
@@ -143,54 +143,30 @@ void end(elg_front_call* room) {
   record(room, [](Recording& call) { call.leave(); });
 }
 
-RemoteOperation operation_of(const void* handle, int process, unsigned flags, std::uint32_t ids) {
+RemoteOperation operation_of(const void* handle, int process, Count64 place, unsigned flags,
+                             std::uint32_t ids) {
   const BookkeepingLock lock;
   const Count context{contexts.of(handle)};
-  return {peer_of(process), static_cast<RmaId>(take_rma_ids(ids)), context,
+  return {peer_of(process), static_cast<RmaId>(take_rma_ids(ids)), place, context,
           static_cast<Flags>(flags)};
-}
-
-void write_call(Recording& call, const RemoteOperation& o, Count64 place, std::uint64_t bytes,
-                bool put, bool get) {
-  if (!call.entered) {
-    const unsigned kind = (put ? kCallPut : 0u) | (get ? kCallGet : 0u);
-    return call.whole(ShmemRmaCall{call.r.lid, call.enter, call.exit, call.region, o.peer, o.id,
-                                   place, o.context, o.flags, Bytes64{bytes},
-                                   Bytes64{put && get ? bytes : 0}, Byte(kind)});
-  }
-  write_start(call, o, place, bytes, put, get);
-  write_end(call, o, bytes, put, get);
-  call.leave();
 }
 
 void transfer(elg_front_call* room, int kind, const void* handle, const void* /*at*/,
               unsigned long long bytes, int process) {
   record(room, [&](Recording& call) {
-    const bool put = (kind & ELG_FRONT_PUT) != 0, get = (kind & ELG_FRONT_GET) != 0;
+    const Moving moving{(kind & ELG_FRONT_PUT) != 0, (kind & ELG_FRONT_GET) != 0};
     const unsigned flags = ((kind & ELG_FRONT_NONBLOCKING) != 0 ? kPlaceNonBlocking : 0u) |
                            ((kind & ELG_FRONT_ATOMIC) != 0 ? kPlaceAtomic : 0u);
-    write_call(call, operation_of(handle, process, flags, put && get ? 2 : 1), kUnknown64, bytes,
-               put, get);
+    const std::uint32_t ids = moving.put && moving.get ? 2 : 1;
+    write_call(call, operation_of(handle, process, kUnknown64, flags, ids), bytes, moving);
   });
 }
 
 void put_flag(elg_front_call* room, const void* /*at*/, unsigned long long bytes,
               const void* /*flag*/, int process) {
   record(room, [&](Recording& call) {
-    const RemoteOperation data = operation_of(nullptr, process, 0, 2);
-    const RmaId flag = static_cast<RmaId>(raw(data.id) + 1);
-    const LocationId lid = call.r.lid;
-    constexpr Bytes kFlag{4};
-    call.event(ShmemPlace{lid, call.enter, data.peer, data.id, kUnknown64, data.context, Flags{0}});
-    call.event(
-        Put1ts{lid, call.enter, data.peer, data.id, bytes_field(call, raw(kAttrBytesSent), bytes)});
-    call.event(ShmemPlace{lid, call.enter, data.peer, flag, kUnknown64, data.context,
-                          Flags{kPlaceSignal}});
-    call.event(Put1ts{lid, call.enter, data.peer, flag, kFlag});
-    call.event(Put1teRemote{lid, call.exit, data.peer, data.id,
-                            bytes_field(call, raw(kAttrBytesReceived), bytes)});
-    call.event(Put1teRemote{lid, call.exit, data.peer, flag, kFlag});
-    call.leave();
+    write_put_with_signal(call, operation_of(nullptr, process, kUnknown64, 0, 2), bytes, kUnknown64,
+                          kFlagBytes);
   });
 }
 
@@ -266,8 +242,8 @@ Count64 notification_of(int process) {
 }
 void notified(elg_front_call* room, int process) {
   record(room, [&](Recording& call) {
-    write_call(call, operation_of(nullptr, process, 0, 1), notification_of(own_number),
-               kNotificationBytes, true, false);
+    write_call(call, operation_of(nullptr, process, notification_of(own_number), 0, 1),
+               kNotificationBytes, {true, false});
   });
 }
 void notification_found(elg_front_call* room, int process, int value) {

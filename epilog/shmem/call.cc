@@ -4,6 +4,7 @@
 #include "epilog/runtime/code.h"
 #include "epilog/runtime/local_trace.h"
 #include "epilog/runtime/own_stack.h"
+#include "epilog/runtime/remote_operation.h"
 #include "epilog/shmem/constants.h"
 #include "epilog/shmem/family.h"
 
@@ -23,18 +24,9 @@ Flags flags_of(TransferMode mode) {
   }
 }
 
-// Who and where a transfer is about, and the number of the operation.
-struct Operation {
-  PeerId peer;
-  RmaId id;
-  Count64 place;
-  Count context;
-  Flags flags;
-};
-
-Operation operation_of(Context ctx, const void* at, int pe, Flags flags, std::uint32_t ids) {
-  Operation operation{static_cast<PeerId>(static_cast<std::uint32_t>(pe)), RmaId{0},
-                      Count64{place_of(at)}, Count{0}, flags};
+RemoteOperation operation_of(Context ctx, const void* at, int pe, Flags flags, std::uint32_t ids) {
+  RemoteOperation operation{static_cast<PeerId>(static_cast<std::uint32_t>(pe)), RmaId{0},
+                            Count64{place_of(at)}, Count{0}, flags};
   const BookkeepingLock lock;
   if (ctx != nullptr) {
     operation.context = Count{context_number(ctx)};
@@ -42,43 +34,6 @@ Operation operation_of(Context ctx, const void* at, int pe, Flags flags, std::ui
   }
   operation.id = static_cast<RmaId>(take_rma_ids(ids));
   return operation;
-}
-
-RmaId next(RmaId id) {
-  return static_cast<RmaId>(raw(id) + 1);
-}
-
-void write_place(Recording& call, const Operation& o, RmaId id) {
-  call.event(ShmemPlace{call.r.lid, call.enter, o.peer, id, o.place, o.context, o.flags});
-}
-Bytes field(Recording& call, std::uint64_t bytes) {
-  return bytes_field(call, raw(kAttrBytesSent), bytes);
-}
-void write_get(Recording& call, const Operation& o, std::uint64_t bytes) {
-  const LocationId lid = call.r.lid;
-  write_place(call, o, o.id);
-  const Bytes sent = field(call, bytes);
-  call.event(Get1tsRemote{lid, call.enter, o.peer, o.id, sent});
-  const Bytes received = bytes_field(call, raw(kAttrBytesReceived), bytes);
-  call.event(Get1te{lid, call.exit, o.peer, o.id, received});
-}
-void write_put_start(Recording& call, const Operation& o, std::uint64_t bytes) {
-  write_place(call, o, o.id);
-  const Bytes sent = field(call, bytes);
-  call.event(Put1ts{call.r.lid, call.enter, o.peer, o.id, sent});
-}
-void write_put_end(Recording& call, const Operation& o, std::uint64_t bytes) {
-  const Bytes received = bytes_field(call, raw(kAttrBytesReceived), bytes);
-  call.event(Put1teRemote{call.r.lid, call.exit, o.peer, o.id, received});
-}
-
-// In one record, where ENTER is not written yet.
-enum class Kind : std::uint8_t { kPut = 1, kGet = 2, kGetAndPut = 3 };
-void write_compact(Recording& call, const Operation& o, std::uint64_t bytes, std::uint64_t got,
-                   Kind kind) {
-  call.whole(ShmemRmaCall{call.r.lid, call.enter, call.exit, call.region, o.peer, o.id, o.place,
-                          o.context, o.flags, Bytes64{bytes}, Bytes64{got},
-                          Byte{static_cast<std::uint8_t>(kind)}});
 }
 
 // The bits of what is compared with.
@@ -132,50 +87,29 @@ void ShmemCall::note(CommObject* set, std::uint32_t peer, std::uint64_t what) {
 
 void ShmemCall::put(Context ctx, const void* at, std::uint64_t bytes, int pe, TransferMode mode) {
   record([&](Recording& call) {
-    write_compact(call, operation_of(ctx, at, pe, flags_of(mode), 1), bytes, 0, Kind::kPut);
+    write_call(call, operation_of(ctx, at, pe, flags_of(mode), 1), bytes, {true, false});
   });
 }
 
 void ShmemCall::get(Context ctx, const void* at, std::uint64_t bytes, int pe, TransferMode mode) {
   record([&](Recording& call) {
-    const Operation o = operation_of(ctx, at, pe, flags_of(mode), 1);
-    if (!call.entered) return write_compact(call, o, bytes, 0, Kind::kGet);
-    write_get(call, o, bytes);
-    call.leave();
+    write_call(call, operation_of(ctx, at, pe, flags_of(mode), 1), bytes, {false, true});
   });
 }
 
 void ShmemCall::get_and_put(Context ctx, const void* at, std::uint64_t bytes, int pe,
                             TransferMode mode) {
   record([&](Recording& call) {
-    const Operation o = operation_of(ctx, at, pe, flags_of(mode), 2);
-    if (!call.entered) return write_compact(call, o, bytes, bytes, Kind::kGetAndPut);
-    const LocationId lid = call.r.lid;
-    const RmaId second = next(o.id);
-    const Bytes size{static_cast<std::uint32_t>(bytes)};
-    write_place(call, o, o.id);  // of both
-    call.event(Get1tsRemote{lid, call.enter, o.peer, o.id, size});
-    call.event(Put1ts{lid, call.enter, o.peer, second, size});
-    call.event(Get1te{lid, call.exit, o.peer, o.id, size});
-    call.event(Put1teRemote{lid, call.exit, o.peer, second, size});
-    call.leave();
+    write_call(call, operation_of(ctx, at, pe, flags_of(mode), 2), bytes, {true, true});
   });
 }
 
 void ShmemCall::put_signal(Context ctx, const void* at, std::uint64_t bytes, int pe,
                            const void* signal, bool nbi) {
   record([&](Recording& call) {
-    const Operation data =
-        operation_of(ctx, at, pe, flags_of(nbi ? TransferMode::kNbi : TransferMode::kPlain), 2);
-    Operation sign = data;
-    sign.id = next(data.id);
-    sign.place = Count64{place_of(signal)};
-    sign.flags = static_cast<Flags>(raw(data.flags) | kPlaceSignal);
-    write_put_start(call, data, bytes);
-    write_put_start(call, sign, sizeof(std::uint64_t));
-    write_put_end(call, data, bytes);
-    write_put_end(call, sign, sizeof(std::uint64_t));
-    call.leave();
+    const Flags flags = flags_of(nbi ? TransferMode::kNbi : TransferMode::kPlain);
+    write_put_with_signal(call, operation_of(ctx, at, pe, flags, 2), bytes,
+                          Count64{place_of(signal)}, sizeof(std::uint64_t));
   });
 }
 

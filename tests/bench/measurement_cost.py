@@ -7,6 +7,7 @@
 Runs the programs in turn without and with the library (traces go to a directory that is removed) and prints
 for each kind of call the medians of both, their difference, what is left of that without the two readings of the
 clock that each call costs in any case (rput_wait is two calls, isend_recv_wait three), and the bytes of its records.
+Without --run the program makes its two processes itself.
 Flushes are included. ELG_* settings hold, so
 ELG_CALLSITES=off tells what call sites cost. --start is the program that times MPI_Init and MPI_Finalize (with 4
 processes, by the clock on the wall). The last line is about a process that never calls MPI (sh, timeout), into which
@@ -23,15 +24,14 @@ import tempfile
 
 
 # Calls of a kind, if there are several.
-CALLS = {"rput_wait": 2, "lock_unlock": 2, "isend_recv_wait": 3, "put_flush": 2, "get_flush": 2, "yield": 0}
+CALLS = {"notify_wait": 2, "rput_wait": 2, "lock_unlock": 2, "isend_recv_wait": 3, "put_flush": 2, "get_flush": 2, "yield": 0}
 
 
 def launch(args, directory, preload, ranks, program):
     env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    command = [args.run]
-    if "openmpi" in os.path.basename(os.path.realpath(args.run)) or "openmpi" in args.run:
-        command.append("--oversubscribe")
-    command += ["-n", str(ranks)]
+    command = [args.run, "-n", str(ranks)] if args.run else []
+    if args.run and "openmpi" in os.path.realpath(args.run) + args.run:
+        command.insert(1, "--oversubscribe")
     if preload:
         shutil.rmtree(directory, ignore_errors=True)
         command += ["env", f"LD_PRELOAD={args.library}", f"ELG_DIR={directory}"]
@@ -72,7 +72,7 @@ def start_and_end(args, directory):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--run", required=True)
+    parser.add_argument("--run")
     parser.add_argument("--program", required=True, action="append")
     parser.add_argument("--library", required=True)
     parser.add_argument("--start")
@@ -100,9 +100,11 @@ def main():
             continue
         before, after = median(plain, name), median(measured, name)
         line = f"{name:18}{before:10.1f}{after:13.1f}{after - before:10.1f}{after / before:8.2f}"
-        if clock is not None and f"{name}.bytes" in measured[0]:
-            readings = 2 * CALLS.get(name, 1)
-            line += f"{after - before - readings * clock:13.1f}{median(measured, name + '.bytes'):8.1f}"
+        counted = f"{name}.bytes" in measured[0]
+        if clock is not None and name != "clock" and (counted or not args.run):
+            line += f"{after - before - 2 * CALLS.get(name, 1) * clock:13.1f}"
+        if counted:
+            line += f"{median(measured, name + '.bytes'):8.1f}"
         print(line)
 
     if ends:

@@ -3,6 +3,7 @@
 
 Usage: check_runs.py BUILD SCRIPTS
 """
+import csv
 import os
 import pathlib
 import re
@@ -115,6 +116,44 @@ class Runs(unittest.TestCase):
         self.assertEqual([len(re.findall(rf"^{name} lid=0", text, re.M)) for name in ("LOG_OFF", "LOG_ON")], [1, 1])
         self.assertNotIn("upc_fence", text)
         self.assertEqual(len(re.findall(r"^EXIT lid=0 .*upc_put", text, re.M)), 2)
+
+    def severities(self):
+        """(metric, call, thread) -> value of what is not 0, but for times of calls and counts of bytes."""
+        ran = subprocess.run([BUILD / "bin/expert", "--full", "--csv", f"{self.folder.name}/a.csv", "-o", f"{self.folder.name}/a.cube",
+                              f"{self.folder.name}/a.elg"], capture_output=True, text=True, check=False)
+        self.assertIn(ran.returncode, (0, 3), ran.stderr)
+        found = {}
+        with open(f"{self.folder.name}/a.csv", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                pattern = re.match("upc_.*(wait|late|early|contention|fine_grained|hot_)", row["metric"])
+                if pattern and float(row["value"]) != 0:
+                    call = re.sub("[^a-z_].*", "", row["call_path"].split("/")[-1])
+                    key = row["metric"], call, int(row["process"])
+                    found[key] = found.get(key, 0) + float(row["value"])
+        return found, ran.stdout
+
+    def test_the_waits_are_those_of_the_scripts(self):
+        for name in ("upc_events.txt", "pi.txt"):
+            with self.subTest(script=name):
+                self.setUp()
+                text = (SCRIPTS / name).read_text()
+                ran = self.play("--exact", str(SCRIPTS / name))
+                self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+                self.merged()
+                found, _ = self.severities()
+                right = {(metric, call, int(thread)): float(value) for metric, call, thread, value in
+                         re.findall(r"^(upc_\S+) (\S+) (\d+) -> (\S+)", text, re.M)}
+                self.assertGreater(len(right), 2)
+                for key in set(right) | set(found):
+                    self.assertAlmostEqual(found.get(key, 0), right.get(key, 0), delta=2e-3, msg=f"{key} {found}")
+
+    def test_a_hung_split_barrier_names_who_has_not_notified(self):
+        ran = self.play(self.script("threads 3\n0.010 0.011 0 UPC_NOTIFY 5 0 0\n0.010 0.011 1 UPC_NOTIFY 5 0 0\n"
+                                    "0.020 - 0 UPC_WAIT 6 0 0\n0.300 = 1 UPC_NONCOLLECTIVE_EXIT 9 3\nleave 2\n"))
+        self.assertEqual(ran.returncode, 1)
+        self.merged()
+        _, said = self.severities()
+        self.assertIn("upc_notify of thread 2", " ".join(said.split()))
 
     def test_numbers_and_what_did_not_fit_are_told(self):
         ran = self.play("--exact", str(SCRIPTS / "every_event.txt"))

@@ -82,7 +82,7 @@ def truth_of(calls, processes):
     for key, metric in PROGRESS.items():
         if key in calls and (of_key := calls[key][0]):
             call = of_key[0]
-            came_back = min(time for time in back if time > call[0])
+            came_back = min((time for time in back if time > call[0]), default=call[0])
             add(metric, key, 0, call, came_back if came_back <= call[1] else call[0])
     return truth
 
