@@ -197,7 +197,7 @@ void add_missing_counters(const Definitions& definitions, std::vector<Finding>& 
 
 }  // namespace
 
-std::vector<Finding> findings_of(const earl::Trace& trace,
+std::vector<Finding> findings_of(const earl::Trace& trace, const earl::Findings& of_events,
                                  const std::array<std::uint64_t, kNotes>& notes,
                                  const Unbegun& unbegun) {
   std::vector<Finding> found;
@@ -216,7 +216,7 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   add_async_progress(definitions, trace.process_count(), found);
   add_counters(definitions, found);
   add_missing_counters(definitions, found);
-  trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
+  of_events.for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
     Finding said = finding_of(trace, finding, row.count);
     if (finding == earl::Finding::kIncompleteBegun) return add_unbegun(unbegun, said, found);
     found.push_back(std::move(said));

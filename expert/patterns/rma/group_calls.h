@@ -114,7 +114,7 @@ struct CollectiveIoWait {
     const Call& last = view.last_in().call;
     const Call& first_out = view.first_out().call;
     if (!synchronised(first_out.exit, last.enter, out.delta(first_out, last))) {
-      out.count(Note::kFileCallDidNotSynchronise);
+      out.count(Note::kFileCallDidNotSynchronise, last);
       return;
     }
     add_group_waits<CollectiveIoWait>(view, out);
