@@ -224,8 +224,8 @@ class WaitFinders {
   void finish() {
     if (rma_) {
       rma_->on_end();
-      if (!hides_progress_) out_.count(Note::kProgressIsAsynchronous, rma_->voided());
-      out_.count(Note::kCallsLeftOut, rma_->left_out());
+      if (!hides_progress_) out_.count_at_end(Note::kProgressIsAsynchronous, rma_->voided());
+      out_.count_at_end(Note::kCallsLeftOut, rma_->left_out());
     }
     if (omp_) omp_->on_end();
   }

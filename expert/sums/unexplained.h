@@ -18,6 +18,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "earl/call.h"
@@ -61,6 +62,8 @@ class Unexplained {
   void on_sum(MetricIndex metric, CallPathIndex path, LocationIndex location, TimeSum time) {
     if (!kPartOfPattern[metric]) late_[{path, location}] += time;
   }
+  // What another one was told of other calls; its call path p is paths[p] here.
+  void add(Unexplained& other, std::span<const CallPathIndex> paths);
   // f(CallPathIndex, LocationIndex, TimeSum) for all that is left.
   template <class F>
   void finish(F&& f) {
