@@ -12,7 +12,7 @@ const FindingInfo& info(Finding finding) {
 }
 
 void Findings::add(Finding finding, std::uint64_t pos, LocationId loc, std::uint64_t count) {
-  if (count == 0) return;
+  if (count == 0 || (counts_ && !counts_(pos, loc))) return;
   Row& row = rows_[static_cast<std::size_t>(finding)];
   if (row.count == 0) {
     row.first_pos = pos;

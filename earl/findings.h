@@ -7,7 +7,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "epilog/format/check/trace_gaps.h"
 #include "epilog/format/record/types.h"
@@ -118,6 +120,17 @@ class Findings {
   [[gnu::cold]] [[gnu::noinline]] void add(Finding finding, std::uint64_t pos,
                                            LocationId loc = absent<LocationId>(),
                                            std::uint64_t count = 1);
+  // From now on only those are counted for which this says so: of the event with that number, at
+  // that location or (absent) at none.
+  void count_only(std::function<bool(std::uint64_t pos, LocationId loc)> counts) {
+    counts_ = std::move(counts);
+  }
+  // What was found in another part of the trace, behind this one.
+  void add(const Findings& other) {
+    other.for_each([&](Finding finding, const Row& row) {
+      add(finding, row.first_pos, row.first_loc, row.count);
+    });
+  }
   const Row& operator[](Finding finding) const { return rows_[static_cast<std::size_t>(finding)]; }
   // f(Finding, const Row&) for every kind that occurred.
   template <class F>
@@ -130,6 +143,7 @@ class Findings {
 
  private:
   std::array<Row, static_cast<std::size_t>(Finding::kCount_)> rows_{};
+  std::function<bool(std::uint64_t, LocationId)> counts_;
 };
 
 }  // namespace kojak::earl

@@ -39,6 +39,7 @@
 #include "earl/aspects/window_collectives.h"
 #include "earl/call.h"
 #include "earl/detail/replay_handlers.h"
+#include "earl/standing.h"
 #include "earl/trace.h"
 
 namespace kojak::earl {
@@ -169,11 +170,18 @@ class Replay {
  public:
   Replay(Trace& trace, S& sink) : trace_(trace), handlers_(trace, sink) {}
 
+  // Before run(), of a trace that begins in the midst: the sink is told of what is open, at event
+  // number 0.
+  void begin(const Standing& standing) { handlers_.begin(standing); }
   // Reads to the end of the trace, or up to its damage (Trace::damage()).
   void run() {
     EventLoop::run(trace_, handlers_);
+    at_rest_ = handlers_.at_rest();
     handlers_.finish();
   }
+  // Whether, where the trace ended, nothing was open but regions: the run may go on behind it in
+  // another trace.
+  bool at_rest() const { return at_rest_; }
   // The tree so far, also from within handlers.
   const CallTree& call_tree() const { return handlers_.call_tree(); }
   // The latest time so far.
@@ -182,6 +190,7 @@ class Replay {
  private:
   Trace& trace_;
   detail::ReplayHandlers<S> handlers_;
+  bool at_rest_ = false;
 };
 
 }  // namespace kojak::earl

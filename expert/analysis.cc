@@ -3,326 +3,90 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <optional>
-#include <span>
 
-#include "earl/replay.h"
-#include "expert/causes/cause_finder.h"
 #include "expert/causes/cause_metrics.h"
-#include "expert/causes/group_maker.h"
-#include "expert/causes/seen/stretch_counters.h"
-#include "expert/causes/seen/stretch_times.h"
-#include "expert/ends/last_call_finder.h"
-#include "expert/ends/last_waits.h"
-#include "expert/ends/unbegun.h"
 #include "expert/findings/processor_words.h"
 #include "expert/findings/report_metrics.h"
 #include "expert/findings/trace_findings.h"
 #include "expert/metrics/switched_off.h"
-#include "expert/page/trace_reader.h"
-#include "expert/patterns/catalogue.h"
-#include "expert/patterns/out.h"
-#include "expert/patterns/wait_finders.h"
-#include "expert/sums/hardware_counters.h"
-#include "expert/sums/masters.h"
-#include "expert/sums/processors.h"
-#include "expert/sums/samples.h"
-#include "expert/sums/tell_polling.h"
-#include "expert/sums/time_profile.h"
-#include "expert/sums/unexplained.h"
+#include "expert/pass.h"
 #include "expert/sums/waiting_counters.h"
 
 namespace kojak::expert {
 namespace {
 
-// Who listens to what the trace tells and to the waits that are found (waits/stream.h). A new
-// consumer is its file and its word here.
-using Listeners =
-    Consumers<SeverityStore*, TimeProfile, Unexplained, UpcMasters, PollingTime, Dispatchers,
-              LastCallFinder, Unbegun, Samples, Processors, FailedCallCounter,
-              std::optional<HardwareCounters>, std::optional<Instances>, std::optional<CauseFinder>,
-              std::optional<StretchCounters>, std::optional<StretchTimes>, SendModes*,
-              html::TimelineReader*, WaitList*>;
+// What the trace or the caller's wishes leave out.
+struct LeftOut {
+  std::vector<std::string> wrong;  // patterns
+  bool causes = false;
+};
+LeftOut left_out(const earl::Trace& trace, AnalysisOptions& options) {
+  LeftOut left;
+  left.wrong = SwitchedOff(trace.definitions()).wrong_patterns(all_metrics());
+  left.causes = options.root_causes && !left.wrong.empty();
+  if (left.causes) options.root_causes = false;
+  return left;
+}
 
-// Hands the replay's events to those who listen and to those who find waits, which the first get.
-class Analysis : public earl::Sink {
+// One pass over a trace, or a part of one.
+class Reading {
  public:
-  using Counts = std::span<const std::uint64_t>;  // of the trace's hardware counters
-
-  Analysis(const earl::Trace& trace, const AnalysisOptions& options)
-      : options_(options),
-        severities_(kAllMetrics, trace.location_count()),
-        setting_{trace, severities_},
-        classes_(trace.definitions()),
-        to_(setting_),
-        out_(trace, classes_, with_extras(trace), options.want_each_wait() ? &logs_ : nullptr),
-        finders_(trace, out_) {
-    follows_ = finders_.follow_calls();
-    to_.each_extra([&](auto& c) {
-      follows_ = follows_ || requires(const earl::OpenCall& call) {
-        c.on_enter(call);
-      }
-      || requires(const earl::Call& call) {
-        c.on_call(call);
-      }
-      || requires(const earl::Call& call, Counts counts) {
-        c.on_call(call, counts);
-      };
-    });
-  }
-
-  void begin(const earl::CallTree& tree, Seconds first) {
-    library_.emplace(tree, out_.definitions());
-    KOJAK_TELL(to_, use, &*library_);
-    KOJAK_TELL(to_, on_begin, first);
-  }
-
-  // ---- from the replay
-  template <int kStep>
-  KOJAK_INLINED void fetch(LocationIndex location, ProcessId process) const {
-    finders_.template fetch<kStep>(location, process);
-  }
-  KOJAK_INLINED void on_enter(const earl::OpenCall& call) {
-    if (follows_) [[unlikely]]
-      follow_enter(call);
-    KOJAK_TELL_EACH(to_, each_always, on_enter, call);
-  }
-  KOJAK_INLINED void on_call(const Call& call, Counts counters) {
-    KOJAK_TELL_EACH(to_, each_always, on_call, call);
-    finders_.on_every_call(call);
-    if (call.joined) [[unlikely]]
-      tell_polling(to_, out_);
-    if (follows_) [[unlikely]]
-      follow_exit(call, counters);
-    if ((++calls_ & 0xFFFFF) == 0 && options_.progress) options_.progress(call.exit_pos);
-  }
-  KOJAK_INLINED void on_transfer(const earl::Transfer& transfer) {
-    KOJAK_TELL(to_, on_transfer, transfer);
-    finders_.on_transfer(transfer);
-  }
-  bool wants_transfer_ends() const { return options_.page != nullptr || finders_.wants_ends(); }
-  void on_omp_task(const earl::OpenCall& task, ThreadId creator) {
-    finders_.on_omp_task(task, creator);
-  }
-  void on_marked_transfer(ProcessId origin, RmaId rmaid, ProcessId,
-                          const earl::AccessEpoch* epoch) {
-    finders_.on_marked_transfer(origin, rmaid, epoch);
-  }
-  // All others, by how many things they tell.
-#define KOJAK_TELL_ALL(handler, ...)                            \
-  KOJAK_TELL(to_, handler, __VA_ARGS__);                        \
-  [&](auto& finders) {                                          \
-    if constexpr (requires { finders.handler(__VA_ARGS__); }) { \
-      finders.handler(__VA_ARGS__);                             \
-    }                                                           \
-  }(finders_);
-#define KOJAK_ONE(handler) \
-  template <class A>       \
-  void handler(const A& a){KOJAK_TELL_ALL(handler, a)}
-#define KOJAK_TWO(handler)               \
-  template <class A, class B>            \
-  void handler(const A& a, const B& b) { \
-    KOJAK_TELL_ALL(handler, a, b)        \
-  }
-  KOJAK_ONE(on_access_epoch)
-  KOJAK_ONE(on_access_transaction)
-  KOJAK_ONE(on_collective)
-  KOJAK_ONE(on_collective_begun)
-  KOJAK_ONE(on_collective_exit)
-  KOJAK_ONE(on_collective_unbegun)
-  KOJAK_ONE(on_collective_wait)
-  KOJAK_ONE(on_exposure_transaction)
-  KOJAK_ONE(on_fence_epoch)
-  KOJAK_ONE(on_first_sample)
-  KOJAK_ONE(on_message_call)
-  KOJAK_ONE(on_passive_epoch)
-  KOJAK_ONE(on_passive_step)
-  KOJAK_ONE(on_receive)
-  KOJAK_ONE(on_rma_place)
-  KOJAK_ONE(on_send)
-  KOJAK_ONE(on_symmetric_lock)
-  KOJAK_ONE(on_symmetric_wait)
-  KOJAK_ONE(on_transfer_end)
-  KOJAK_ONE(on_unreceived)
-  KOJAK_ONE(on_window_collective)
-  KOJAK_TWO(on_awaits)
-  KOJAK_TWO(on_comm_created)
-  KOJAK_TWO(on_counted)
-  KOJAK_TWO(on_epoch_call)
-  KOJAK_TWO(on_found)
-  KOJAK_TWO(on_omp_fork)
-  KOJAK_TWO(on_open_call)
-  KOJAK_TWO(on_partitioned)
-  KOJAK_TWO(on_polled)
-  KOJAK_TWO(on_polls)
-  KOJAK_TWO(on_polls_moved)
-  KOJAK_TWO(on_probe)
-  KOJAK_TWO(on_quiet)
-  KOJAK_TWO(on_request_tested)
-  KOJAK_TWO(on_value)
-#undef KOJAK_TWO
-#undef KOJAK_ONE
-#undef KOJAK_TELL_ALL
-  void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
-    KOJAK_TELL(to_, on_processor, in, time, times);
-  }
-  void on_process_end(const earl::OpenCall& call, Seconds last, Seconds time) {
-    KOJAK_TELL(to_, on_process_end, call, last, time);
-  }
-  void on_failed_call(const earl::OpenCall& call, Seconds time, std::uint8_t error_class,
-                      std::uint32_t code) {
-    KOJAK_TELL(to_, on_failed_call, call, time, error_class, code);
-  }
-  void on_sample(const earl::OpenCall& in, Seconds time, CallSiteId site, std::uint32_t count) {
-    KOJAK_TELL(to_, on_sample, in, time, site, count);
-  }
-  void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag,
-                        RequestId request) {
-    KOJAK_TELL(to_, on_unmet_receive, process, source, com, tag, request);
-  }
-  void on_omp_join(const earl::OpenCall& call, Seconds) {
-    finders_.on_omp_join(call);
-  }
-  void on_omp_team(const earl::OpenCall& call, std::uint64_t team, std::uint32_t index,
-                   std::uint32_t size) {
-    finders_.on_omp_team(call, team, index, size);
-  }
-  void on_omp_lock(const earl::OpenCall& call, LockId lock, Seconds time, bool acquired) {
-    finders_.on_omp_lock(call, lock, time, acquired);
-  }
-
-  // After the last event. The rest is asked once, in this order.
-  void end(const earl::CallTree& tree, Seconds last) {
-    KOJAK_TELL(to_, on_end, last);
-    of<TimeProfile>().finish(tree);
-    finders_.finish();
-    if (of<LastCallFinder>().any()) {
-      last_calls_ = of<LastCallFinder>().finish();
-      last_waits_ = find_last_waits(last_calls_);
-      KOJAK_TELL(to_, on_last_waits, last_waits_.common);
-      std::size_t n = 0;
-      for (const LastWait& last_wait : last_waits_.waits) out_.wait(wait_of(last_wait, ++n));
+  Reading(const TracePart& part, const AnalysisOptions& options)
+      : trace_(*part.trace), analysis(trace_, options, part.gate), replay_(trace_, analysis) {
+    const Seconds first = trace_.next_time().value_or(Seconds{0});
+    if (part.gate != nullptr) {
+      trace_.findings().count_only(
+          [gate = part.gate, &trace = trace_](std::uint64_t pos, LocationId loc) {
+            return gate->own(is_absent(loc) ? Gate::kNowhere : trace.index(loc), pos);
+          });
     }
-    finish_polling(to_, out_, severities_);
-    of<Unexplained>().finish(severities_);
-    of<UpcMasters>().finish(severities_);
+    analysis.begin(replay_.call_tree(), first);
+    if (part.standing != nullptr) {
+      replay_.begin(*part.standing);
+      analysis.go_on_from(*part.standing);
+    }
+    replay_.run();
+    analysis.end(replay_.call_tree(), std::max(replay_.now(), first));
   }
-  SeverityStore take_severities() {
-    return std::move(severities_);
-  }
-  const auto& notes() const {
-    return out_.notes();
-  }
-  WaitResults waits() {
-    auto& instances = of<std::optional<Instances>>();
-    if (!instances) return {};
-    WaitResults waits = instances->finish();
-    of<Processors>().add_to(waits);
-    return waits;
-  }
-  std::optional<RootCauses> root_causes(const WaitResults& waits) {
-    auto& causes = of<std::optional<CauseFinder>>();
-    if (!causes) return std::nullopt;
-    RootCauses found = causes->finish(waits);
-    add_deadlocks(last_waits_, last_calls_.deadlocks.size(), found);
-    add_deadlock_groups(found);
-    if (auto& counters = of<std::optional<StretchCounters>>()) counters->add_to(found);
-    if (auto& times = of<std::optional<StretchTimes>>()) times->add_to(found);
-    return found;
-  }
-  LastCalls take_last_calls() {
-    return std::move(last_calls_);
-  }
-  template <class Consumer>
-  Consumer& of() {
-    return to_.get<Consumer>();
-  }
-  WaitFinders<Out<Listeners>>& finders() {
-    return finders_;
-  }
+  bool at_rest() const { return replay_.at_rest(); }
+  PartSums take_sums() { return analysis.take_sums(replay_.call_tree(), trace_.findings()); }
 
  private:
-  // The consumers that this trace and the caller want.
-  Listeners& with_extras(const earl::Trace& trace) {
-    const std::size_t locations = trace.location_count();
-    of<SeverityStore*>() = &severities_;
-    of<SendModes*>() = options_.send_modes;
-    of<html::TimelineReader*>() = options_.page;
-    of<WaitList*>() = options_.waits;
-    if (options_.partners) of<std::optional<Instances>>().emplace(options_.instances, locations);
-    const bool counters = !trace.definitions().metrics.empty();
-    if (counters) of<std::optional<HardwareCounters>>().emplace(setting_);
-    if (!options_.root_causes) return to_;
-    const CauseFinder::Options limits{.most = options_.most_of_root_causes};
-    of<std::optional<CauseFinder>>().emplace(setting_, classes_, limits, logs_);
-    if (const Processors& p = of<Processors>(); p.any_looked_at()) {
-      of<std::optional<StretchTimes>>().emplace(classes_, p.looked_at());
-    }
-    if (counters) {
-      of<std::optional<StretchCounters>>().emplace(trace.definitions(), classes_, locations);
-    }
-    return to_;
-  }
-  // What only some traces and some wishes need of every region instance.
-  [[gnu::noinline]] void follow_enter(const earl::OpenCall& call) {
-    finders_.on_enter(call);
-    KOJAK_TELL_EACH(to_, each_extra, on_enter, call);
-  }
-  [[gnu::noinline]] void follow_exit(const Call& call, Counts counters) {
-    finders_.on_call(call);
-    KOJAK_TELL_EACH(to_, each_extra, on_call, call);
-    KOJAK_TELL_EACH(to_, each_extra, on_call, call, counters);
-  }
+  earl::Trace& trace_;
 
-  const AnalysisOptions& options_;
-  LogMemory logs_;  // of waits: what one is done with is there for the next
-  SeverityStore severities_;
-  Setting setting_;
-  RegionClasses classes_;
-  Listeners to_;
-  Out<Listeners> out_;
-  WaitFinders<Out<Listeners>> finders_;
-  bool follows_ = false;  // something needs every region instance
-  std::optional<LibraryCalls> library_;
-  LastCalls last_calls_;
-  LastWaits last_waits_;
-  std::uint64_t calls_ = 0;
+ public:
+  Analysis analysis;
+
+ private:
+  earl::Replay<Analysis> replay_;
 };
 
-}  // namespace
-
-Report analyse(earl::Trace& trace, const AnalysisOptions& wanted) {
-  AnalysisOptions options = wanted;
-  std::vector<std::string> wrong = SwitchedOff(trace.definitions()).wrong_patterns(all_metrics());
-  const bool causes_left_out = options.root_causes && !wrong.empty();
-  if (causes_left_out) options.root_causes = false;
-  if (options.page != nullptr) options.page->open(trace);
-  Analysis analysis(trace, options);
-  earl::Replay replay(trace, analysis);
-  const Seconds first = trace.next_time().value_or(Seconds{0});
-  analysis.begin(replay.call_tree(), first);
-  replay.run();
-  analysis.end(replay.call_tree(), std::max(replay.now(), first));
-
+Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, LeftOut left,
+                 const AnalysisOptions& options) {
+  SeverityStore& severities = sums.severities;
+  sums.unexplained.finish([&](CallPathIndex path, LocationIndex location, TimeSum time) {
+    severities.add(metric_index<NotExplained>(), path, location, time);
+  });
   std::vector<LocationId> locations;
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) locations.push_back(trace.location(i));
-  SeverityStore severities = analysis.take_severities();
   std::vector<ReportMetric> metrics = metrics_of(trace.definitions());
   if (const RmaWaits* rma = analysis.finders().rma()) {
     add_wait_remarks(*rma, trace.definitions(), metrics);
   }
   Selection selection = options.selection;
-  std::move(wrong.begin(), wrong.end(), std::back_inserter(selection.exclude));
+  std::move(left.wrong.begin(), left.wrong.end(), std::back_inserter(selection.exclude));
   selection.apply(metrics);
-  std::vector<Finding> findings = findings_of(trace, analysis.notes(), analysis.of<Unbegun>());
+  std::vector<Finding> findings =
+      findings_of(trace, sums.findings, sums.notes, analysis.of<Unbegun>());
   add_limits(severities, findings);
-  if (causes_left_out) findings.push_back(causes_are_left_out());
+  if (left.causes) findings.push_back(causes_are_left_out());
   WaitResults waits = analysis.waits();
   std::optional<RootCauses> root_causes = analysis.root_causes(waits);
   if (root_causes && root_causes->until) findings.push_back(causes_end_early(*root_causes->until));
-  std::vector<CallPath> paths = call_paths_of(replay.call_tree());
+  std::vector<CallPath>& paths = sums.paths;
   std::map<RegionId, std::string> stretches;
-  ProcessorUse processors = analysis.of<Processors>().finish(trace.definitions(), paths);
+  ProcessorUse processors = (sums.processors ? *sums.processors : analysis.of<Processors>())
+                                .finish(trace.definitions(), paths);
   add_processor_metric(processors, severities, metrics);
   add_processor_findings(processors, findings);
   add_waiting_counters(severities, metrics, paths.size());
@@ -345,6 +109,40 @@ Report analyse(earl::Trace& trace, const AnalysisOptions& wanted) {
           std::move(processors),
           analysis.finders().take_tasks(),
           analysis.of<FailedCallCounter>().take()};
+}
+
+}  // namespace
+
+Report analyse(earl::Trace& trace, const AnalysisOptions& wanted) {
+  AnalysisOptions options = wanted;
+  LeftOut left = left_out(trace, options);
+  if (options.page != nullptr) options.page->open(trace);
+  Reading reading({&trace}, options);
+  return report_of(trace, reading.analysis, reading.take_sums(), std::move(left), options);
+}
+
+std::optional<Report> analyse_parts(std::span<const TracePart> parts, const AnalysisOptions& wanted,
+                                    std::string& why) {
+  AnalysisOptions options = wanted;
+  LeftOut left = left_out(*parts.front().trace, options);
+  std::optional<PartSums> sums;
+  for (const TracePart& part : parts) {
+    Reading reading(part, options);
+    PartSums found = reading.take_sums();
+    const bool last = &part == &parts.back();
+    if (part.trace->damage()) why = "the trace is damaged";
+    if (!last && (!reading.at_rest() || reading.analysis.of<Unbegun>().any())) why = "something is open where it was to be cut";
+    if (!sums) {
+      sums.emplace(std::move(found));
+    } else {
+      sums->add(found);
+    }
+    if (sums->late) why = "the whole run decides which of its waits count";
+    if (!why.empty()) return std::nullopt;
+    if (!last) continue;
+    return report_of(*part.trace, reading.analysis, std::move(*sums), std::move(left), options);
+  }
+  return std::nullopt;
 }
 
 }  // namespace kojak::expert

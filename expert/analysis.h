@@ -10,11 +10,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 
+#include "earl/standing.h"
 #include "earl/trace.h"
 #include "expert/metrics/selection.h"
 #include "expert/profile/report.h"
 #include "expert/sums/send_modes.h"
+#include "expert/waits/gate.h"
 #include "expert/waits/wait_list.h"
 
 namespace kojak::html {
@@ -48,5 +52,19 @@ struct AnalysisOptions {
 };
 
 Report analyse(earl::Trace& trace, const AnalysisOptions& options = {});
+
+// A part of a run: a trace that begins in its midst, and ends there.
+struct TracePart {
+  earl::Trace* trace = nullptr;
+  const earl::Standing* standing = nullptr;  // null: it begins where the run does
+  const Gate* gate = nullptr;                // null: all of it
+};
+// The same report from parts in their order, which hold all of the run; nothing, and why, where
+// something is open between them, or more of it is decided by the whole run than can be added up.
+// Instances, root causes, consumers of the caller and what threads, samples and processors tell
+// cannot be asked for: they are not added up yet. All that the parts refer to must outlive the
+// report.
+std::optional<Report> analyse_parts(std::span<const TracePart> parts,
+                                    const AnalysisOptions& options, std::string& why);
 
 }  // namespace kojak::expert

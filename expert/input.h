@@ -30,6 +30,8 @@ class Input {
   // Where its source was: beside what, and how old that may be.
   std::string beside() const;
   const std::string& kept() const { return merge_.output; }
+  // The merged trace; empty where it is read while it is made.
+  const std::string& file() const { return file_; }
   // Something that a warning was for was found by the merge.
   bool suspect() const { return merged_ && merged_->suspect(); }
   // Only a part of the time is read.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -27,6 +28,7 @@
 #include "expert/page/source_lines.h"
 #include "expert/page/trace_part.h"
 #include "expert/parallel/launched.h"
+#include "expert/parallel/slices.h"
 #include "expert/parallel/team.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/from_analysis.h"
@@ -233,6 +235,44 @@ void print_results(const po::variables_map& options, const earl::Trace& trace,
   out.flush();
 }
 
+// A run that is analysed in slices, one after the other, where it can be; says why where not.
+class InSlices {
+ public:
+  std::optional<expert::Report> analyse(const std::string& at, expert::Input& reading,
+                                        const expert::AnalysisOptions& options,
+                                        const std::string& json) {
+    const auto alone = [](const std::string& why) {
+      std::cerr << "expert: one process analyses all: " << why << '\n';  // with --quiet, too
+      return std::nullopt;
+    };
+    if (options.partners || options.root_causes || options.send_modes != nullptr || !json.empty())
+      return alone("only reports of --quiet --causes=never can be added up yet");
+    if (reading.file().empty()) return alone("the trace is not in a file");
+    auto cut = parallel::Slices::of(reading.file(), at);
+    if (!cut) return alone(cut.error().message());
+    if (!cut->alone().empty()) return alone(cut->alone());
+    std::vector<expert::TracePart> parts;
+    for (std::size_t i = 0; i < cut->size(); ++i) {
+      auto slice = cut->slice(i);
+      if (!slice) return alone(slice.error().message());
+      const parallel::Slice& kept = slices_.emplace_back(std::move(*slice));
+      auto trace =
+          earl::Trace::from(memory_source(kept.trace.data(), kept.trace.size()), reading.file());
+      if (!trace) return alone(trace.error().message());
+      traces_.push_back(std::move(*trace));
+      parts.push_back({&traces_.back(), kept.standing ? &*kept.standing : nullptr, &kept.gate});
+    }
+    std::string why;
+    auto report = expert::analyse_parts(parts, options, why);
+    if (!report) return alone(why);
+    return report;
+  }
+
+ private:
+  std::deque<parallel::Slice> slices_;
+  std::deque<earl::Trace> traces_;
+};
+
 ExitCode analyse(const po::variables_map& options) {
   const std::string input = options["trace"].as<std::string>();
   std::string output =
@@ -301,7 +341,12 @@ ExitCode analyse(const po::variables_map& options) {
     return cli::usage_error(wrong);
   }
   if (timeline) analysis.page = &*timeline;
-  const expert::Report report = expert::analyse(*trace, analysis);
+  InSlices slices;
+  std::optional<expert::Report> whole;
+  if (options.count("cut-at") != 0) {
+    whole = slices.analyse(options["cut-at"].as<std::string>(), reading, analysis, extras.json);
+  }
+  const expert::Report report = whole ? *std::move(whole) : expert::analyse(*trace, analysis);
   progress.finish();
   if (Status status = reading.finish(); !status) return cli::failed(status.error());
 
@@ -430,6 +475,8 @@ int main(int argc, char** argv) {
   // By kojak run, which says itself what lies where.
   options.hidden.add_options()("trace", po::value<std::string>())("files-told",
                                                                   po::value<std::string>());
+  // For tests: cuts the run at these meetings, or at all that are at rest.
+  options.hidden.add_options()("cut-at", po::value<std::string>());
   options.positional.add("trace", 1);
   const std::vector<std::string> command(argv, argv + argc);
   return cli::run_tool(argc, argv, kInfo, options,

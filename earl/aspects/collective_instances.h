@@ -34,6 +34,8 @@ class CollectiveInstances {
     last_com_ = absent<CommId>();
   }
   std::size_t open() const { return instances_.live(); }
+  // All members have come to each. (The latest is kept.)
+  bool at_rest() const { return instances_.live() == (instances_.has_complete() ? 1 : 0); }
 
  private:
   using Group = detail::Rendezvous<CollectiveInstance>::Group;

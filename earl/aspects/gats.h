@@ -5,6 +5,7 @@
 // become complete; finish() the rest. Faults are counted.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -76,6 +77,14 @@ class Gats {
   }
   // Makes ready what stays incomplete, and counts it; drain() then delivers it.
   void finish();
+
+  // No epoch is open. (Calls may wait for the clocks' error to pass.)
+  bool at_rest() const {
+    const auto none = [](const auto& open) { return open.empty(); };
+    return std::all_of(open_access_.begin(), open_access_.end(), none) &&
+           std::all_of(open_exposure_.begin(), open_exposure_.end(), none) && posting_.empty() &&
+           pending_.empty();
+  }
 
  private:
   // What a partner's epoch is to an epoch.

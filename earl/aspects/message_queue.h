@@ -145,6 +145,11 @@ class MessageQueue {
   }
 
   std::size_t in_flight() const { return in_flight_; }
+  // No message, request or call (but number 0, which is none) waits for anything.
+  bool at_rest() const {
+    return slots_.live() == 0 && calls_.live() == 1 && requests_.live() == 0 &&
+           held_.live() == 0 && probes_.empty();
+  }
   std::size_t open_requests() const { return requests_.live(); }
   std::size_t held() const { return held_.live(); }
 

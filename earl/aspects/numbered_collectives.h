@@ -76,6 +76,10 @@ class NumberedCollectives {
     }
   }
   std::size_t open() const { return operations_.live(); }
+  // No operation is begun by some and not by others, or not known to be complete where it was.
+  bool at_rest() const {
+    return oldest_ == kNone && requests_.live() == 0 && waits_.live() == 0;
+  }
 
  private:
   static constexpr std::size_t kMaxMembers = 1u << 18;

@@ -8,6 +8,7 @@
 // nothing is paired.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -32,6 +33,14 @@ class PartitionedMessages {
   const OpenCall* end(ProcessId process, RequestId id);
   // Recording of the process was switched off: its open requests may complete unseen.
   void pause(ProcessId process);
+
+  // None is started; what its sender has given away its receiver has got.
+  bool at_rest() const {
+    return requests_.live() == 0 &&
+           std::all_of(channels_.begin(), channels_.end(), [](const Channel& c) {
+             return c.starts.empty() || c.starts.back().number <= c.received;
+           });
+  }
 
  private:
   static constexpr std::size_t kMostStarts = 64;

@@ -77,6 +77,11 @@ class PassiveTarget {
     }
   }
 
+  // No lock is held.
+  bool at_rest() const {
+    return std::all_of(open_.begin(), open_.end(), [](const auto& open) { return open.empty(); });
+  }
+
  private:
   // What is outstanding at a target of an open epoch.
   struct Outstanding {

@@ -62,6 +62,12 @@ const WindowInstance* WindowInstances::leave(const Call& call, WindowId id,
   return &instance;
 }
 
+void WindowInstances::begin(ProcessId process, WindowId id, std::uint64_t fences) {
+  const detail::GroupInfo* info = groups_.find(id);
+  const std::uint32_t rank = info == nullptr ? kAbsent : info->ranks.find(process);
+  if (rank != kAbsent) instances_.resume(window(id).groups[1], rank, info->ranks.size(), fences);
+}
+
 void WindowInstances::resume(ProcessId process, WindowId id, std::uint64_t fences,
                              std::uint64_t pos) {
   const detail::GroupInfo* info = groups_.find(id);

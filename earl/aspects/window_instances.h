@@ -20,6 +20,8 @@ class WindowInstances {
   const WindowInstance* leave(const Call& call, WindowId window, std::uint64_t& ordinal);
   // WIN_STATE.
   void resume(ProcessId process, WindowId window, std::uint64_t fences, std::uint64_t pos);
+  // So many fences were left before the trace begins.
+  void begin(ProcessId process, WindowId window, std::uint64_t fences);
   void pause(ProcessId process) { segments_.pause(process); }
   // f(const WindowInstance&) for all that stay incomplete; counts and forgets them.
   template <class F>
@@ -37,6 +39,8 @@ class WindowInstances {
     last_ = nullptr;
   }
   std::size_t open() const { return instances_.live(); }
+  // All members have come to each. (The latest is kept.)
+  bool at_rest() const { return instances_.live() == (instances_.has_complete() ? 1 : 0); }
 
  private:
   using Group = detail::Rendezvous<WindowInstance>::Group;

@@ -5,6 +5,7 @@
 
 #include "earl/detail/replay_core.h"
 #include "earl/event_loop.h"
+#include "earl/standing.h"
 #include "epilog/format/field_values.h"
 
 namespace kojak::earl {
@@ -431,6 +432,24 @@ class ReplayHandlers {
     core_.messages.reopen(frame(i, pos), pos, r.reqid, source, r.cid, r.tag, raw(r.ordinal));
   }
 
+  // Before the first event.
+  void begin(const Standing& standing) {
+    for (std::uint32_t i = 0; i < standing.locations.size(); ++i) {
+      for (const Standing::Open& open : standing.locations[i].open) {
+        enter(i, open.enter, 0, open.region, open.csite, {});
+        core_.stack.top(i).nested = open.nested;
+      }
+      for (const Standing::Fenced& fenced : standing.locations[i].fenced) {
+        core_.windows.begin(process(i), fenced.window, fenced.fences);
+      }
+      core_.stack.head(i).last = standing.locations[i].last;
+    }
+  }
+  bool at_rest() const {
+    return core_.messages.at_rest() && core_.collectives.at_rest() && core_.numbered.at_rest() &&
+           core_.windows.at_rest() && core_.gats.at_rest() && core_.partitioned.at_rest() &&
+           core_.passive.at_rest() && !core_.marked;
+  }
   // After the last event.
   void finish();
 

@@ -30,6 +30,7 @@ class Unbegun {
   // Non-blocking and persistent operations; calls that all members make together, as the creation
   // of a communicator. Others are left to a finding of their own.
   void add(const earl::CollectiveInstance& instance);
+  bool any() const { return !kinds_[0].empty() || !kinds_[1].empty(); }
   // Of those that make a severity too low, or of the others: how many, and
   // "MPI_Ibarrier on communicator 0, not by rank 2"; the most frequent first, at most three.
   std::uint64_t count(bool waited) const;

@@ -28,15 +28,15 @@ void add_gaps(const Definitions& definitions, std::vector<Finding>& found) {
 
 // Whether everything that the processes did is in the trace, up to its end. (Regions that stay open
 // when a process is killed take nothing away.)
-bool is_complete(const earl::Trace& trace) {
+bool is_complete(const earl::Trace& trace, const earl::Findings& of_events) {
   const Definitions& definitions = trace.definitions();
   const auto lost = [](const Lost& l) { return l.what != kLostOpenRegions; };
   return !trace.damage() && definitions.last_def && trace.native() && definitions.merged_run &&
          raw(definitions.merged_run->missing) == 0 && definitions.functions_off.empty() &&
          std::none_of(definitions.lost.begin(), definitions.lost.end(), lost) &&
-         trace.findings()[earl::Finding::kGap].count == 0 &&
-         trace.findings()[earl::Finding::kUnknownRecord].count == 0 &&
-         trace.findings()[earl::Finding::kShortRecord].count == 0;
+         of_events[earl::Finding::kGap].count == 0 &&
+         of_events[earl::Finding::kUnknownRecord].count == 0 &&
+         of_events[earl::Finding::kShortRecord].count == 0;
 }
 
 bool merged_with_clc(const earl::Trace& trace) {
@@ -45,12 +45,12 @@ bool merged_with_clc(const earl::Trace& trace) {
 }
 
 // What the replay found, in words that fit the rest of the trace.
-Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_t count) {
+Finding finding_of(const earl::Trace& trace, const earl::Findings& all, earl::Finding finding,
+                   std::uint64_t count) {
   const earl::FindingInfo& about = earl::info(finding);
   Finding row{about.suspect ? Severity::kSuspect : Severity::kNote, count, std::string(about.name),
               std::string(about.advice)};
-  const earl::Findings& all = trace.findings();
-  if (finding == earl::Finding::kUnreceivedSend && is_complete(trace)) {
+  if (finding == earl::Finding::kUnreceivedSend && is_complete(trace, all)) {
     row.severity = Severity::kNote;
     row.what = "{message|messages} that nobody received";
     row.advice =
@@ -60,7 +60,7 @@ Finding finding_of(const earl::Trace& trace, earl::Finding finding, std::uint64_
   }
   if (finding == earl::Finding::kReceiveBeforeSend &&
       (all[earl::Finding::kUnmatchedReceive].count != 0 ||
-       (all[earl::Finding::kUnreceivedSend].count != 0 && !is_complete(trace)))) {
+       (all[earl::Finding::kUnreceivedSend].count != 0 && !is_complete(trace, all)))) {
     row.advice =
         "Messages are missing from the trace, so later ones are paired with those before "
         "them; the clocks are not to blame. Record and merge all processes from the start.";
@@ -197,7 +197,7 @@ void add_missing_counters(const Definitions& definitions, std::vector<Finding>& 
 
 }  // namespace
 
-std::vector<Finding> findings_of(const earl::Trace& trace,
+std::vector<Finding> findings_of(const earl::Trace& trace, const earl::Findings& of_events,
                                  const std::array<std::uint64_t, kNotes>& notes,
                                  const Unbegun& unbegun) {
   std::vector<Finding> found;
@@ -216,8 +216,8 @@ std::vector<Finding> findings_of(const earl::Trace& trace,
   add_async_progress(definitions, trace.process_count(), found);
   add_counters(definitions, found);
   add_missing_counters(definitions, found);
-  trace.findings().for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
-    Finding said = finding_of(trace, finding, row.count);
+  of_events.for_each([&](earl::Finding finding, const earl::Findings::Row& row) {
+    Finding said = finding_of(trace, of_events, finding, row.count);
     if (finding == earl::Finding::kIncompleteBegun) return add_unbegun(unbegun, said, found);
     found.push_back(std::move(said));
   });

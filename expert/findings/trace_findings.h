@@ -14,7 +14,7 @@
 
 namespace kojak::expert {
 
-std::vector<Finding> findings_of(const earl::Trace& trace,
+std::vector<Finding> findings_of(const earl::Trace& trace, const earl::Findings& of_events,
                                  const std::array<std::uint64_t, kNotes>& notes,
                                  const Unbegun& unbegun);
 

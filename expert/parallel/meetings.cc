@@ -65,13 +65,6 @@ std::string alone_for(const std::vector<merge::LocalTrace>& traces) {
   return "";
 }
 
-// The rows of all processes at one meeting.
-struct Joined {
-  Meeting meeting;
-  std::uint64_t messages = 0, agreement = 0;
-  std::uint32_t processes = 0;
-};
-
 }  // namespace
 
 Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows) {
@@ -104,37 +97,45 @@ Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows)
   std::uint64_t without = 0;
   const std::vector<merge::LinearClock> clocks = merge::linear_clocks(records, without);
 
-  std::map<MeetingKey, Joined> joined;
+  MeetingTable table;
   for (std::size_t i = 0; i < told.size(); ++i) {
     told[i].rows.thin(bits);
-    for (const Row& row : told[i].rows.rows()) {
-      Joined& j = joined[row.key];
-      Meeting& m = j.meeting;
-      const double enter = clocks[i](row.enter), exit = clocks[i](row.exit);
-      m.at = j.processes == 0 ? enter : std::max(m.at, enter);
-      m.left = j.processes == 0 ? exit : std::min(m.left, exit);
-      m.open = static_cast<std::uint16_t>(m.open | row.open);
-      m.events += row.events;
-      m.begins.push_back(row.begins);
-      m.key = row.key;
-      j.messages += row.messages;
-      j.agreement += row.agreement;
-      ++j.processes;
-    }
+    table.add(told[i].rows.rows(), clocks[i]);
   }
+  found.all = table.finish(locks);
+  return found;
+}
+
+void MeetingTable::add(const Row& row, double enter, double exit) {
+  Joined& j = joined_[row.key];
+  Meeting& m = j.meeting;
+  m.key = row.key;
+  m.at = j.processes == 0 ? enter : std::max(m.at, enter);
+  m.left = j.processes == 0 ? exit : std::min(m.left, exit);
+  m.open = static_cast<std::uint16_t>(m.open | row.open);
+  m.events += row.events;
+  m.begins.push_back(row.begins);
+  m.ends.push_back(row.ends);
+  j.messages += row.messages;
+  j.agreement += row.agreement;
+  ++j.processes;
+}
+
+std::vector<Meeting> MeetingTable::finish(bool locks) {
   constexpr auto kHeld = static_cast<std::uint16_t>(Open::kLockAll);
-  for (auto& [key, j] : joined) {
+  std::vector<Meeting> all;
+  for (auto& [key, j] : joined_) {
     Meeting& m = j.meeting;
-    if (j.processes != traces->size() || m.left < m.at) continue;
+    if (j.processes != processes_ || m.left < m.at) continue;
     if (!locks) m.open = static_cast<std::uint16_t>(m.open & ~kHeld);
     m.on_their_way = j.messages != 0;
     m.half_done = j.agreement != 0;
-    found.all.push_back(std::move(m));
+    all.push_back(std::move(m));
   }
-  std::sort(found.all.begin(), found.all.end(), [](const Meeting& a, const Meeting& b) {
+  std::sort(all.begin(), all.end(), [](const Meeting& a, const Meeting& b) {
     return std::tie(a.at, a.events, a.key) < std::tie(b.at, b.events, b.key);
   });
-  return found;
+  return all;
 }
 
 std::string why_not(const Meeting& meeting) {

@@ -189,6 +189,7 @@ void RowMaker::take(const RawRecord& record) {
     if (record.type == static_cast<std::uint8_t>(RecordType::kAttrUi1)) request(AttrUi1{});
     return;
   }
+  offset_ = record.offset;
   dispatch_record(record.type, [&]<class R>() { follow<R>(record); });
   ++events_;
   request_ = kAbsent;
@@ -250,6 +251,7 @@ void RowMaker::collective(Shared& on, bool window, bool meets, double exit) {
          call.time,
          exit,
          call.begins,
+         offset_,
          call.events,
          open(),
          messages_,
@@ -383,7 +385,10 @@ void RowMaker::on(const MpiWinUnlockAll& r) {
 }
 
 void RowMaker::operation(WindowId wid, PeerId target) {
+  if (is_absent(wid)) return lost();
   Window& w = window(wid);
+  // (The transfer's own record tells of it where its target is locked, or accessed.)
+  if (is_absent(target) && (w.standing.locks != 0 || w.standing.access_open)) return;
   switch (w.standing.epoch_of(w.peers[raw(target)])) {
     case EpochKind::kLockAll:
       w.unflushed.insert(raw(target));
@@ -403,6 +408,14 @@ void RowMaker::on(const MpiPut1ts& r) {
 }
 void RowMaker::on(const MpiGet1tsRemote& r) {
   operation(r.wid, r.dlid);
+}
+
+// Without its target: only what completes operations of all ends it.
+void RowMaker::on(const MpiGet1to& r) {
+  operation(r.wid, absent<PeerId>());
+}
+void RowMaker::on(const MpiPut1to& r) {
+  operation(r.wid, absent<PeerId>());
 }
 
 // ---- threads -------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ struct Row {
   MeetingKey key;
   double enter = 0, exit = 0;  // as recorded
   std::uint64_t begins = 0;    // offset of the first record of the call, attributes before it
+  std::uint64_t ends = 0;      // and of the one by which it is left
   std::uint64_t events = 0;    // before that
   std::uint16_t open = 0;
   std::uint64_t messages = 0, agreement = 0;
@@ -133,6 +134,8 @@ class RowMaker {
   void on(const MpiRmaCall& r);
   void on(const MpiPut1ts& r);
   void on(const MpiGet1tsRemote& r);
+  void on(const MpiGet1to& r);
+  void on(const MpiPut1to& r);
   void on(const OmpFork& r);
   void on(const OmpJoin& r);
   void on(const OmpALock& r);
@@ -150,6 +153,7 @@ class RowMaker {
   std::uint64_t events_ = 0;
   std::int64_t teams_ = 0, thread_locks_ = 0;
   std::uint32_t request_ = kAbsent;  // of the attribute before the event
+  std::uint64_t offset_ = 0;         // of the event
   std::uint64_t attributes_ = 0;     // offset of the first attribute before the event, 0 if none
   bool unknown_ = false, alone_ = false, locks_ = false;
 };

@@ -13,6 +13,7 @@
 #include "expert/metrics/time_class.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/patterns/notes.h"
+#include "expert/waits/gate.h"
 #include "expert/waits/services.h"
 #include "expert/waits/stream.h"
 
@@ -21,9 +22,15 @@ namespace kojak::expert {
 template <class Listeners>
 class Out final : public WaitStream {
  public:
-  // `memory`: see WaitStream.
-  Out(const earl::Trace& trace, const RegionClasses& classes, Listeners& to, LogMemory* memory)
-      : trace_(trace), services_(trace), classes_(classes), to_(to), memory_(memory) {}
+  // `memory`: see WaitStream. `gate`: of which calls those who listen are told; null: of all.
+  Out(const earl::Trace& trace, const RegionClasses& classes, Listeners& to, LogMemory* memory,
+      const Gate* gate)
+      : trace_(trace),
+        services_(trace),
+        classes_(classes),
+        to_(to),
+        memory_(memory),
+        gate_(gate) {}
 
   // ---- for the patterns
   // The call `at` waited that long, until the call `by` of another process let it go; from `begin`
@@ -48,7 +55,7 @@ class Out final : public WaitStream {
   template <class Pattern>
   void add(Pattern, const earl::OpenCall& at, std::uint64_t amount) {
     static_assert(Pattern::kMetric.unit != Unit::kSeconds);
-    if (amount == 0) return;
+    if (amount == 0 || !own(at.index, at.enter_pos)) return;
     KOJAK_TELL(to_, on_count, metric_index<Pattern>(), raw(at.cnode), at.index, amount);
   }
   // Of what need not be whole.
@@ -57,8 +64,9 @@ class Out final : public WaitStream {
     static_assert(Pattern::kMetric.fractions);
     KOJAK_TELL(to_, on_amount, metric_index<Pattern>(), path, location, amount);
   }
-  void count(Note note, std::uint64_t times = 1) {
-    notes_[static_cast<std::size_t>(note)] += times;
+  // `of`: a call that it is about.
+  void count(Note note, const Call& of) {
+    if (own(of.index, of.exit_pos)) ++notes_[static_cast<std::size_t>(note)];
   }
   Seconds delta(const earl::OpenCall& a, const earl::OpenCall& b) const {
     return trace_.has_clock_errors() ? trace_.delta(a.index, b.index) : Seconds{0};
@@ -96,11 +104,16 @@ class Out final : public WaitStream {
   const Operation& operation() const { return operation_; }
   // For a time another one, that began before.
   void set_operation(const Operation& operation) { operation_ = operation; }
+  // What is known at the end, of the whole trace.
+  void count_at_end(Note note, std::uint64_t times) {
+    notes_[static_cast<std::size_t>(note)] += times;
+  }
   const std::array<std::uint64_t, kNotes>& notes() const { return notes_; }
 
   // ---- for who finds waits without being a pattern
   // Who serves the others does not wait.
   void wait(const Wait& found) override {
+    if (!own(found.location, found.exit_pos)) return;
     if (!services_.at(found.location, found.enter)) [[likely]]
       KOJAK_TELL(to_, on_wait, found);
   }
@@ -109,6 +122,7 @@ class Out final : public WaitStream {
   }
   LogMemory* memory() override { return memory_; }
   void arrival(const Call& at, const EndedBy& by) {
+    if (!own(at.index, at.exit_pos)) return;
     if (services_.at(at.index, at.enter) || services_.at(by.location, by.time)) [[unlikely]]
       return;
     KOJAK_TELL(to_, on_arrival, at, by);
@@ -143,11 +157,16 @@ class Out final : public WaitStream {
            !Pattern::kMetric.names_only_waits;
   }
 
+  KOJAK_INLINED bool own(LocationIndex location, std::uint64_t pos) const {
+    return gate_ == nullptr || gate_->own(location, pos);
+  }
+
   const earl::Trace& trace_;
   const Services services_;
   const RegionClasses& classes_;
   Listeners& to_;
   LogMemory* const memory_;
+  const Gate* const gate_;
   std::array<std::uint64_t, kNotes> notes_{};
   Operation operation_;  // that the patterns are being told of
 };

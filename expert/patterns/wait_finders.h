@@ -233,8 +233,8 @@ class WaitFinders {
     if (upc_) upc_->finish(out_);
     if (rma_) {
       rma_->on_end();
-      if (!hides_progress_) out_.count(Note::kProgressIsAsynchronous, rma_->voided());
-      out_.count(Note::kCallsLeftOut, rma_->left_out());
+      if (!hides_progress_) out_.count_at_end(Note::kProgressIsAsynchronous, rma_->voided());
+      out_.count_at_end(Note::kCallsLeftOut, rma_->left_out());
     }
     if (omp_) omp_->on_end();
   }

@@ -93,6 +93,13 @@ bool Dispatchers::serves(const Site& s, const Life& life) const {
   return 2 * s.answered >= s.finds && 2 * (s.last - s.first).value >= (end - begin).value;
 }
 
+bool Dispatchers::any() const {
+  const auto asks = [](const Site& s) { return s.any || s.polled.value > 0; };
+  return std::any_of(sites_.begin(), sites_.end(), [&](const std::vector<Site>& sites) {
+    return std::any_of(sites.begin(), sites.end(), asks);
+  });
+}
+
 std::vector<Dispatchers::Place> Dispatchers::finish(const SeverityStore& severities,
                                                     MetricIndex visits) const {
   std::vector<Place> places;

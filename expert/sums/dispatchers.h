@@ -59,6 +59,8 @@ class Dispatchers {
     LocationIndex location = 0;
     auto operator<=>(const Place&) const = default;
   };
+  // Some location has found messages from any source, or polls: the whole run tells who serves.
+  bool any() const;
   // Once, in order. `visits`: how many calls of each path each location made.
   std::vector<Place> finish(const SeverityStore& severities, MetricIndex visits) const;
 

@@ -62,8 +62,28 @@ void Processors::on_processor(const earl::OpenCall& in, Seconds time,
   const bool outside =
       in.function == nullptr && classes_ && (*classes_)[in.region] == TimeClass::kUser;
   if (!found || !outside || !found->known) return;
-  l.blocked += found->blocked;
-  l.no_processor += found->no_processor;
+  l.blocked.add(found->blocked);
+  l.no_processor.add(found->no_processor);
+}
+
+void Processors::add(const Processors& other, std::span<const CallPathIndex> paths) {
+  any_ = any_ || other.any_;
+  for (std::size_t i = 0; i < locations_.size(); ++i) {
+    Location& l = locations_[i];
+    const Location& theirs = other.locations_[i];
+    l.blocked += theirs.blocked;
+    l.no_processor += theirs.no_processor;
+    if (theirs.seen == 0) continue;
+    if (l.seen == 0) {
+      l.first = theirs.first;
+      l.begin = theirs.begin;
+      l.path = paths[theirs.path];
+    }
+    l.last = theirs.last;
+    l.end = theirs.end;
+    l.seen += theirs.seen;
+    l.readings.clear();
+  }
 }
 
 void Processors::add(LocationIndex location, CallPathIndex path, Seconds time,
@@ -150,8 +170,8 @@ ProcessorUse Processors::summarise(const Definitions& definitions) const {
                            .ran = seconds(l.last.ran - l.first.ran),
                            .wanted = seconds(l.last.wanted - l.first.wanted),
                            .preempted = l.last.preempted - l.first.preempted,
-                           .blocked = l.blocked,
-                           .no_processor = l.no_processor});
+                           .blocked = l.blocked.seconds(),
+                           .no_processor = l.no_processor.seconds()});
   }
   use.looked_at = looked_at_;
   use.sharing = sharing_of(definitions);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,13 @@ class Processors {
 
   void add(LocationIndex location, CallPathIndex path, Seconds time,
            const earl::ProcessorTimes& times);
+  // A reading before those that count.
+  void go_on_from(LocationIndex location, Seconds time, const earl::ProcessorTimes& times) {
+    locations_[location].not_run.add(time, times);
+  }
+  // What another one was told of, behind this one; its call path p is paths[p] here. (Of readings
+  // only the first and the last count then: without() knows those of the parts no more.)
+  void add(const Processors& other, std::span<const CallPathIndex> paths);
   void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times);
   bool any() const { return any_; }
   // By location: whether there are readings around all that it does outside of calls.
@@ -67,7 +75,7 @@ class Processors {
     earl::ProcessorTimes first, last;
     Seconds begin, end;
     NotRunFinder not_run;
-    double blocked = 0, no_processor = 0;  // outside of calls
+    TimeSum blocked, no_processor;  // outside of calls
   };
   ProcessorUse summarise(const Definitions& definitions) const;
 

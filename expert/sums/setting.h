@@ -1,5 +1,5 @@
 // What consumers of an analysis are made of: a constructor from it, or from nothing, is all that
-// one needs to be in the list (analysis.cc). It must outlive them.
+// one needs to be in the list (expert/pass.h). It must outlive them.
 #pragma once
 
 #include "earl/trace.h"

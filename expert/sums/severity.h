@@ -147,6 +147,25 @@ class SeverityStore {
               static_cast<std::int64_t>(std::min<std::uint64_t>(count, kMostWhole)));
   }
 
+  // What another one has, which has the same metrics and locations; its call path p is paths[p]
+  // here.
+  void add(const SeverityStore& other, std::span<const CallPathIndex> paths) {
+    limited_ += other.limited_;
+    left_out_ += other.left_out_;
+    for (MetricIndex m = 0; m < other.metrics_.size(); ++m) {
+      for (CallPathIndex p = 0; p < paths.size(); ++p) {
+        const auto whole = other.metrics_[m].whole.find(p);
+        for (std::size_t l = 0; l < whole.size(); ++l) add_whole(m, paths[p], l, whole[l]);
+        const auto fractions = other.metrics_[m].fractions.find(p);
+        constexpr auto kMost = static_cast<Amount>(kMostFractions);
+        for (std::size_t l = 0; l < fractions.size(); ++l) {
+          Amount& cell = metrics_[m].fractions.row(paths[p])[l];
+          cell = std::clamp(cell + fractions[l], -kMost, kMost);
+        }
+      }
+    }
+  }
+
   // The cells over the locations; empty if nothing was ever added, and of metrics with fractions.
   std::span<const std::int64_t> whole_row(MetricIndex metric, CallPathIndex call_path) const {
     return metrics_[metric].whole.find(call_path);

@@ -73,6 +73,32 @@ void Unexplained::settle_all(LocationIndex location) {
   recent_[location].clear();
 }
 
+void Unexplained::add(Unexplained& other, std::span<const CallPathIndex> paths) {
+  for (const auto& [function, theirs] : other.histograms_) {
+    Histogram& ours = histograms_[function];
+    ours.calls += theirs.calls;
+    for (unsigned step = 0; step < kSteps; ++step) ours.counts[step] += theirs.counts[step];
+  }
+  for (LocationIndex l = 0; l < other.recent_.size(); ++l) other.settle_all(l);
+  for (CallPathIndex p = 0; p < other.functions_.size(); ++p) {
+    if (other.functions_[p] == nullptr) continue;
+    if (paths[p] >= functions_.size()) functions_.resize(paths[p] + 1);
+    functions_[paths[p]] = other.functions_[p];
+    const std::span<const Rests> row = other.rests_.find(p);
+    for (LocationIndex l = 0; l < row.size(); ++l) {
+      Rests& rests = rests_.row(paths[p])[l];
+      for (const Rest& theirs : row[l]) {
+        const auto at = std::find_if(rests.begin(), rests.end(),
+                                     [&](const Rest& r) { return r.step == theirs.step; });
+        Rest& sum = at != rests.end() ? *at : rests.emplace_back(Rest{theirs.step});
+        sum.calls += theirs.calls;
+        sum.sum += theirs.sum;
+      }
+    }
+  }
+  for (const auto& [place, time] : other.late_) late_[{paths[place.first], place.second}] += time;
+}
+
 TimeSum Unexplained::left_of(const MpiFunction& function, const Rests& rests) const {
   const auto histogram = histograms_.find(&function);
   if (histogram == histograms_.end()) return {};

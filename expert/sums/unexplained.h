@@ -18,6 +18,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "earl/call.h"
@@ -61,8 +62,11 @@ class Unexplained {
   void on_sum(MetricIndex metric, CallPathIndex path, LocationIndex location, TimeSum time) {
     if (!kPartOfPattern[metric]) late_[{path, location}] += time;
   }
-  // Adds all that is left.
-  void finish(SeverityStore& severities) {
+  // What another one was told of other calls; its call path p is paths[p] here.
+  void add(Unexplained& other, std::span<const CallPathIndex> paths);
+  // f(CallPathIndex, LocationIndex, TimeSum) for all that is left.
+  template <class F>
+  void finish(F&& f) {
     for (LocationIndex l = 0; l < recent_.size(); ++l) settle_all(l);
     for (CallPathIndex p = 0; p < functions_.size(); ++p) {
       if (functions_[p] == nullptr) continue;
@@ -70,8 +74,7 @@ class Unexplained {
       for (LocationIndex l = 0; l < row.size(); ++l) {
         TimeSum left = left_of(*functions_[p], row[l]);
         if (const auto late = late_.find({p, l}); late != late_.end()) left -= late->second;
-        if (left > TimeSum::of(kNegligible))
-          severities.add(metric_index<NotExplained>(), p, l, left);
+        if (left > TimeSum::of(kNegligible)) f(p, l, left);
       }
     }
   }

@@ -20,7 +20,7 @@
 //   upc_wait
 //                                         returns
 //   on_begin(first), on_end(last)         before and after everything: the trace's times
-// The list of an analysis (analysis.cc) names all consumers: C is always there, std::optional<C> if
+// The list of an analysis (expert/pass.h) names all consumers: C is always there, std::optional<C> if
 // the analysis makes one, C* if it is handed one.
 #pragma once
 

@@ -12,7 +12,7 @@ TOP = {"CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "epilog", 
        "expert", "tools", "tests", "docs", "build"}
 ROOMS = {"expert", "merge"}
 MOST = 20
-MOST_LINES = {"expert/analysis.cc": 350}
+MOST_LINES = {"expert/analysis.cc": 350, "expert/pass.h": 350}
 SOURCES = {".cc", ".h", ".c", ".py", ".ts", ".f90", ".F90"}
 
 

@@ -27,7 +27,7 @@ struct Clocks {
   void add(FenceWait, const Call& call, Seconds severity_of_call, EndedBy = {}) {
     severity[call.index] += severity_of_call.value;
   }
-  void count(Note) { ++notes; }
+  void count(Note, const Call&) { ++notes; }
 };
 
 // Found by fuzzing: a damaged trace, in which time runs backwards. The first member leaves at 1,

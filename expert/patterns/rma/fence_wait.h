@@ -76,7 +76,7 @@ struct FenceWait {
     if (instance.role != MpiRole::kWinFence) return;
     const FenceEdges edges(instance);
     if (!edges.assertions && !edges.synchronised(out)) {
-      out.count(Note::kFenceDidNotSynchronise);
+      out.count(Note::kFenceDidNotSynchronise, edges.first_out->call);
       return;
     }
     const earl::WindowMember* const last_in = edges.last_in;

@@ -31,7 +31,7 @@ void add_group_waits_if_synchronised(const CollectiveView& view, Note otherwise,
   const Call& last = view.last_in().call;
   const Call& first_out = view.first_out().call;
   if (!synchronised(first_out.exit, last.enter, out.delta(first_out, last))) {
-    out.count(otherwise);
+    out.count(otherwise, last);
     return;
   }
   add_group_waits<Pattern>(view, out);

@@ -59,6 +59,8 @@ class WaitClaims {
   void add(WaitingCall& waiting);
   void finish();
 
+  // Nothing was claimed, and nothing seen that says whether claims hold.
+  bool empty() const { return windows_.empty() && kept_.empty(); }
   // Windows and kinds of call where claims were void.
   std::uint64_t voided() const;
   std::uint64_t left_out() const { return left_out_; }

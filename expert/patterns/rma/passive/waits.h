@@ -105,6 +105,12 @@ class RmaWaits {
 
   // Calls left out because too many had to be kept; times of processes forgotten; void claims.
   std::uint64_t left_out() const { return left_out_ + presence_.forgotten() + claims_.left_out(); }
+  // What only the end of the trace decides, of all of it: nothing.
+  bool nothing_late() const {
+    const model::LockDecisions& d = lock_decisions();
+    return claims_.empty() && left_out() == 0 &&
+           d.proof + d.durations + d.requests + d.circles == 0;
+  }
   std::uint64_t voided() const { return claims_.voided(); }
   const ProgressSureness& sureness() const { return claims_.sureness(); }
   const model::LockDecisions& lock_decisions() const { return locks_.decisions(); }

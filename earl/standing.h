@@ -1,0 +1,43 @@
+// Where the locations of a trace stand at a place in its midst, for who begins to read there
+// (Replay::begin). Values only: no file has it.
+//
+// At that place nothing may be open but these regions, and fence epochs without operations: no
+// message, request, other epoch, lock or call that several processes make together has one end
+// before it and one behind it. Counts of such things begin anew, at all processes alike; but the
+// first fence of a window ends no epoch, so fences count on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "earl/event.h"
+#include "epilog/format/record/types.h"
+
+namespace kojak::earl {
+
+struct Standing {
+  struct Open {  // a region instance
+    RegionId region{};
+    CallSiteId csite = absent<CallSiteId>();
+    Seconds enter;
+    Seconds nested;  // total time of the instances in it that have ended, added up in their order
+  };
+  struct Fenced {
+    WindowId window{};
+    std::uint64_t fences = 0;  // that its process has left
+  };
+  struct Processor {  // the latest PROCESSOR
+    Seconds time;
+    ProcessorTimes times;
+  };
+  struct Location {
+    std::vector<Open> open;  // from the outermost inwards
+    std::vector<Fenced> fenced;
+    std::optional<Processor> processor;
+    Seconds last;  // when its latest event was
+  };
+  std::vector<Location> locations;  // by index
+};
+
+}  // namespace kojak::earl

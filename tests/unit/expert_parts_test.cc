@@ -1,0 +1,179 @@
+// What parts of a run add up to: a list of what is told, cut in two anywhere, is the list in one.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+#include <random>
+
+#include "expert/analysis.h"
+#include "expert/part_sums.h"
+#include "expert/waits/gate.h"
+#include "tests/unit/expert_script.h"
+
+namespace kojak::expert {
+namespace {
+
+earl::Trace two_locations() {
+  static const auto bytes = text_to_trace(
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+      "EXIT lid=0 time=1\nEXIT lid=1 time=1\n",
+      "two");
+  auto trace = earl::Trace::from(memory_source(bytes->data(), bytes->size()), "two");
+  if (!trace) throw std::runtime_error(trace.error().message());
+  return std::move(*trace);
+}
+
+PartSums nothing(const earl::Trace& trace) {
+  static SeverityStore unused(all_metrics(), 0);
+  static std::deque<Setting> settings;  // who is made of one refers to it
+  const Setting& setting = settings.emplace_back(Setting{trace, unused});
+  PartSums sums{SeverityStore(all_metrics(), trace.location_count()), Unexplained(setting), {}, {}, {}};
+  sums.processors.emplace(trace.location_count());
+  return sums;
+}
+
+using Left = std::map<std::pair<CallPathIndex, LocationIndex>, Ticks>;
+Left left_of(PartSums& sums) {
+  Left left;
+  sums.unexplained.finish([&](CallPathIndex path, LocationIndex location, TimeSum time) {
+    left[{path, location}] = time.ticks();
+  });
+  return left;
+}
+
+TEST(Parts, CallPathsThatAreNewComeBehind) {
+  const earl::Trace trace = two_locations();
+  PartSums all = nothing(trace), second = nothing(trace);
+  const auto path = [](std::uint32_t region, std::size_t parent) {
+    return CallPath{RegionId{region}, absent<CallSiteId>(), parent};
+  };
+  all.paths = {path(1, kNone), path(2, 0)};
+  all.severities.add_whole(0, 1, 0, 5);
+  // The same two and one between them, in another order: what was told first of it were others.
+  second.paths = {path(3, kNone), path(1, kNone), path(4, 1), path(2, 1)};
+  second.severities.add_whole(0, 3, 0, 7);
+  second.severities.add_whole(0, 2, 1, 9);
+  second.notes[0] = 2;
+  all.notes[0] = 1;
+  all.add(second);
+  ASSERT_EQ(all.paths.size(), 4u);
+  EXPECT_EQ(raw(all.paths[2].region), 3u);
+  EXPECT_EQ(raw(all.paths[3].region), 4u);
+  EXPECT_EQ(all.paths[3].parent, 0u);
+  EXPECT_EQ(all.severities.whole_row(0, 1)[0], 12);
+  EXPECT_EQ(all.severities.whole_row(0, 3)[1], 9);
+  EXPECT_EQ(all.notes[0], 3u);
+}
+
+TEST(Parts, SeveritiesOfAllKinds) {
+  const earl::Trace trace = two_locations();
+  PartSums all = nothing(trace), second = nothing(trace);
+  for (PartSums* part : {&all, &second}) {
+    part->paths = {{RegionId{1}, absent<CallSiteId>(), kNone}};
+    const MetricIndex fractions = part->severities.add_metric(SeverityStore::Cells::kFractions);
+    part->severities.add(fractions, 0, 1, 0.25);
+    part->severities.add(0, 0, 1, std::nan(""));
+    part->severities.add_whole(1, 0, 1, kMostWhole - 1);
+  }
+  const auto fractions = static_cast<MetricIndex>(all.severities.metrics() - 1);
+  all.add(second);
+  std::array<Amount, 2> sums{};
+  all.severities.add_row_to(sums, fractions, 0);
+  EXPECT_EQ(all.severities.value(fractions, sums[1]), 0.5);
+  EXPECT_EQ(all.severities.left_out(), 2u);
+  EXPECT_EQ(all.severities.whole_row(1, 0)[1], kMostWhole);
+  EXPECT_EQ(all.severities.limited(), 1u);
+}
+
+TEST(Parts, LongCallsWithoutAPattern) {
+  const earl::Trace trace = two_locations();
+  const MpiFunction* const functions[] = {find_mpi_function("MPI_Recv"),
+                                          find_mpi_function("MPI_Comm_size")};
+  std::mt19937 random(7);
+  struct Told {
+    earl::Call call;
+    double waited = 0;
+  };
+  std::vector<Told> list(400);
+  std::uint64_t pos = 0;
+  for (Told& told : list) {
+    const std::uint32_t path = random() % 4;
+    told.call.cnode = CallPathId{path};
+    told.call.index = random() % 2;
+    told.call.function = functions[path % 2];
+    told.call.enter_pos = ++pos;
+    told.call.exclusive.value = random() % 8 == 0 ? 0.001 * (random() % 50) : 1e-5;
+    if (random() % 3 == 0) told.waited = told.call.exclusive.value * 0.5;
+  }
+  const auto tell = [&](PartSums& part, std::size_t from, std::size_t to) {
+    for (std::uint32_t p = 0; p < 4; ++p)
+      part.paths.push_back({RegionId{p}, absent<CallSiteId>(), kNone});
+    for (std::size_t i = from; i < to; ++i) {
+      part.unexplained.on_call(list[i].call);
+      if (list[i].waited == 0) continue;
+      Wait wait = wait_of_call(metric_index<LateSender>(), list[i].call);
+      wait.waiting.value = list[i].waited;
+      part.unexplained.on_wait(wait);
+    }
+  };
+  PartSums whole = nothing(trace);
+  tell(whole, 0, list.size());
+  const Left expected = left_of(whole);
+  EXPECT_GE(expected.size(), 4u);
+  for (std::size_t cut = 0; cut <= list.size(); cut += 7) {
+    PartSums first = nothing(trace), second = nothing(trace);
+    tell(first, 0, cut);
+    tell(second, cut, list.size());
+    first.add(second);
+    EXPECT_EQ(left_of(first), expected) << cut;
+  }
+}
+
+TEST(Parts, ProcessorsFromEndToEnd) {
+  const earl::Trace trace = two_locations();
+  const auto reading = [](int i) {
+    earl::ProcessorTimes times;
+    times.ran = static_cast<std::uint64_t>(i) * 600'000'000;
+    times.wanted = static_cast<std::uint64_t>(i) * 100'000'000;
+    times.preempted = static_cast<std::uint64_t>(i);
+    times.blocked = i % 3 == 0 ? BlockedKind::kFiles : BlockedKind::kNone;
+    return times;
+  };
+  SeverityStore severities(all_metrics(), 2);
+  const Setting setting{trace, severities};
+  earl::OpenCall in;
+  in.index = 1;
+  constexpr int kReadings = 9;
+  const std::vector<CallPath> paths(2);
+  const auto use = [&](const Processors& of) {
+    const ProcessorUse found = of.finish(trace.definitions(), paths);
+    const ProcessorUse::Thread& t = found.threads.at(0);
+    return std::tuple(t.location, t.root, t.covered, t.ran, t.wanted, t.preempted, t.blocked,
+                      t.no_processor);
+  };
+  Processors whole(setting);
+  for (int i = 0; i < kReadings; ++i) whole.on_processor(in, {1.0 * i}, reading(i));
+  EXPECT_GT(std::get<6>(use(whole)), 0);
+  for (int cut = 0; cut <= kReadings; ++cut) {
+    Processors first(setting), second(setting);
+    for (int i = 0; i < cut; ++i) first.on_processor(in, {1.0 * i}, reading(i));
+    if (cut > 0) second.go_on_from(1, {1.0 * (cut - 1)}, reading(cut - 1));
+    for (int i = cut; i < kReadings; ++i) second.on_processor(in, {1.0 * i}, reading(i));
+    first.add(second, std::vector<CallPathIndex>{0, 1});
+    EXPECT_EQ(use(first), use(whole)) << cut;
+  }
+}
+
+TEST(Parts, GateOfALocation) {
+  Gate gate;
+  gate.locations = {{4, 9}, {6, 8}};
+  EXPECT_FALSE(gate.own(0, 3));
+  EXPECT_TRUE(gate.own(0, 4));
+  EXPECT_TRUE(gate.own(0, 9));
+  EXPECT_FALSE(gate.own(1, 9));
+  EXPECT_FALSE(gate.own(Gate::kNowhere, 5));
+  EXPECT_TRUE(gate.own(Gate::kNowhere, 9));
+}
+
+}  // namespace
+}  // namespace kojak::expert
