@@ -88,7 +88,7 @@ Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows)
     locks = locks || t.locks;
     found.events += t.events;
     if (t.alone) {
-      found.alone = "rank " + std::to_string(trace.rank) + " uses SHMEM";
+      found.alone = "rank " + std::to_string(trace.rank) + " uses SHMEM, ARMCI or UPC";
       return found;
     }
   }
