@@ -6,21 +6,29 @@
 // of the same processes are numbered together, which is right as long as they come in one order.
 #include "epilog/mpi/armci_calls.h"
 
+#include <stdio.h>
+
+#include <bit>
 #include <new>
 
 #include "epilog/armci/front.h"
 #include "epilog/format/field_values.h"
+#include "epilog/format/library_thread.h"
 #include "epilog/format/shmem_functions.h"
 #include "epilog/mpi/group.h"
 #include "epilog/runtime/call.h"
 #include "epilog/runtime/comm_object.h"
 #include "epilog/runtime/handle_numbers.h"
 #include "epilog/runtime/noted_records.h"
+#include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/remote_operation.h"
+#include "epilog/runtime/run_properties.h"
 
 namespace kojak::measure {
 
 thread_local constinit const CallFrame* open_armci_call = nullptr;
+// It is the one by which the program begins with the library.
+thread_local constinit bool starts_library = false;
 
 namespace {
 
@@ -122,6 +130,7 @@ int begin(elg_front_call* room, unsigned function, const void* frame, const void
              waits ? carries_time(family) : carries_none(family), f.may_block, caller);
   if (!call.measured) return 0;
   open_armci_call = &call.frame;
+  starts_library = f.role == ShmemRole::kInit;
   if (call.recorded && f.may_block && process >= 0) note(call, process);
   return 1;
 }
@@ -309,9 +318,18 @@ constexpr elg_front_table kTable{
 
 void leave_open_armci_call(Recorder& r) {
   if (open_armci_call == nullptr) return;
+  const bool serves = starts_library && open_armci_call->trace == CallFrame::Trace::kEntered;
+  const Ticks since = open_armci_call->enter;
   while (r.frame != nullptr && r.frame != open_armci_call) drop_innermost(r, ticks());
   if (r.frame != nullptr) drop_innermost(r, ticks());
   open_armci_call = nullptr;
+  constexpr std::size_t kRoom = 2 * string_room(kMostText) + kMaxRecord;
+  if (!serves || r.trace == nullptr || !make_room_for(r, kRoom)) return;
+  const ProgramFloats floats;
+  char bits[24];
+  snprintf(bits, sizeof bits, "%llu",
+           static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(to_seconds(since).value)));
+  define_property(r, run_property::kLibraryProcess, bits);
 }
 
 }  // namespace kojak::measure

@@ -1,8 +1,11 @@
 #include "merge/complete/services.h"
 
+#include <bit>
+#include <charconv>
 #include <limits>
 
 #include "epilog/format/communication_libraries.h"
+#include "epilog/format/library_thread.h"
 #include "epilog/format/mpi_functions.h"
 #include "merge/complete/walk.h"
 #include "merge/input/local_input.h"
@@ -95,6 +98,16 @@ std::uint32_t library_call_of(const MergedDefinitions& definitions, std::uint32_
   return library ? raw(call.caller) : kAbsent;
 }
 
+std::optional<double> library_process(const Definitions& local, ProcessId process) {
+  const std::string* const text = local.properties.find(run_property::kLibraryProcess, process);
+  if (text == nullptr) return std::nullopt;
+  std::uint64_t bits = 0;
+  const char* const end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, bits);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return std::bit_cast<double>(bits);
+}
+
 std::optional<std::uint32_t> finalized_in(const MergedDefinitions& definitions,
                                           const Translation& translation,
                                           const Definitions& local) {
@@ -128,6 +141,20 @@ void find_threads(const std::vector<LocalTrace>& traces, FileCache& files, Surve
   }
 }
 
+// Some of those that came to MPI_Finalize did so in the call that starts a library.
+void find_starting(const std::vector<LocalTrace>& traces, Survey& survey) {
+  std::size_t ended = 0, may = 0;
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    if (traces[i].thread != 0 || !survey.traces[i].finalized_in) continue;
+    ++ended;
+    may += survey.traces[i].starts_library_since.has_value();
+  }
+  if (may == ended) return;
+  for (TraceFacts& facts : survey.traces) {
+    if (facts.starts_library_since) facts.serves_since = facts.starts_library_since;
+  }
+}
+
 void find_processes(const std::vector<LocalTrace>& traces, FileCache& files, Survey& survey) {
   std::size_t ended = 0, may = 0;
   for (std::size_t i = 0; i < traces.size(); ++i) {
@@ -157,6 +184,7 @@ void find_processes(const std::vector<LocalTrace>& traces, FileCache& files, Sur
 void find_services(const std::vector<LocalTrace>& traces, FileCache& files, Survey& survey) {
   find_threads(traces, files, survey);
   find_processes(traces, files, survey);
+  find_starting(traces, survey);
 }
 
 }  // namespace kojak::merge

@@ -6,7 +6,8 @@
 // MPI_Finalize among them, come out of the same call of a library (the same function, called at the
 // same place), and it received a message in one of them. None is, if every process that came to
 // MPI_Finalize would be one: then the library only ends MPI for all (PetscFinalize). A process that
-// was killed, and a run of one process, prove nothing.
+// was killed, and a run of one process, prove nothing. Where the library's own functions are
+// recorded, its calls of MPI are not: the process came to MPI_Finalize in the one that starts it.
 // Others start a thread for this in each process. A thread is one of these from its first call of
 // MPI on, if the library has started it (library_thread.h), all its calls come out of the same call
 // of the library, so that no function of the program lies between, and it received a message.
@@ -24,6 +25,10 @@ std::uint32_t library_call_of(const MergedDefinitions& definitions, std::uint32_
 // The one that a trace's process called MPI_Finalize in; nothing if it did not come to that.
 std::optional<std::uint32_t> finalized_in(const MergedDefinitions& definitions,
                                           const Translation& translation, const Definitions& local);
+
+// Since when a process was in the call that starts a library when it came to MPI_Finalize, if the
+// measurement has recorded that library's functions.
+std::optional<double> library_process(const Definitions& local, ProcessId process);
 
 // Sets serves_since of their traces.
 void find_services(const std::vector<LocalTrace>& traces, FileCache& files, Survey& survey);

@@ -102,6 +102,7 @@ class Surveyor {
     } else {
       facts.translation = std::make_shared<const Translation>(std::move(translation));
     }
+    facts.starts_library_since = library_process(definitions.local(), ProcessId{trace.rank});
     facts.library_thread = definitions.local().properties.find(run_property::kLibraryThread,
                                                                ProcessId{trace.rank}) != nullptr;
     facts.finalized_in = finalized_in(survey_.definitions, *facts.translation, definitions.local());

@@ -40,7 +40,9 @@ struct TraceFacts {
   std::map<std::uint32_t, std::uint64_t> window_units;  // of MPI_WIN_PART, by its own numbers
   // The call of a library that MPI_Finalize was called in (services.h); kAbsent: in none.
   std::optional<std::uint32_t> finalized_in;
-  bool library_thread = false;         // a library has started it for itself (library_thread.h)
+  bool library_thread = false;  // a library has started it for itself (library_thread.h)
+  // It came to MPI_Finalize in the call that starts a library: since when it was there.
+  std::optional<double> starts_library_since;
   std::optional<double> serves_since;  // recorded time from which on it serves the others
   const char* aborted = nullptr;       // the function by which it ended all, MPI_Abort
 };

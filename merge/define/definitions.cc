@@ -371,7 +371,8 @@ Status TraceDefinitions::finish(Translation& translation) {
     merged_.functions_off[traces_[index_].rank] = entry.second;
   }
   local_.properties.for_each([&](const std::string& key, ProcessId pid, const std::string& value) {
-    if (key == run_property::kLibraryThread) return;  // of this trace, for the merge alone
+    // Of this trace, for the merge alone.
+    if (key == run_property::kLibraryThread || key == run_property::kLibraryProcess) return;
     merged_.properties.add(key, pid, value, static_cast<ProcessId>(traces_[index_].rank));
   });
   translation = std::move(translation_);

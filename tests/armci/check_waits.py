@@ -118,6 +118,12 @@ class Case:
         for kind, count in (("SHMEM_QUIET", 10), ("COLLEXIT", 20), ("ALOCK", 2), ("PUT_1TS", 30), ("GET_1TS", 15)):
             if len(re.findall(rf"^{kind} ", text, re.M)) < count:
                 raise SystemExit(f"less than {count} of {kind}")
+        # The one that never comes back from ARMCI_Init serves; its calls of MPI are inside that.
+        strings = dict(re.findall(r'^STRING strid=(\d+) .*str="(.*)"$', text, re.M))
+        serves = {int(rank) for key, rank in re.findall(r"^RUN_PROPERTY key=(\d+) value=\d+ pid=(\d+)", text, re.M)
+                  if strings[key] == "service.since"}
+        if serves != ({2} if self.args.model == "service" else set()):
+            raise SystemExit(f"{serves} serve")
 
 
     def without_front(self):
