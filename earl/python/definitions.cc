@@ -28,6 +28,7 @@ struct Location {
 struct Region {
   std::uint32_t id;
   std::string name, file;
+  std::optional<std::string> model;
   std::optional<std::uint32_t> begin, end;
 };
 struct CallSite {
@@ -138,10 +139,24 @@ std::vector<Location> locations(const Archive& a) {
   return result;
 }
 
+std::optional<std::string> model_of(const RegionDef& region) {
+  if (region.function != nullptr) return "mpi";
+  if (region.shmem == nullptr) return std::nullopt;
+  switch (region.shmem->model) {
+    case PgasModel::kArmci:
+      return "armci";
+    case PgasModel::kUpc:
+      return "upc";
+    default:
+      return "shmem";
+  }
+}
+
 std::map<std::uint32_t, Region> regions(const Archive& a) {
   std::map<std::uint32_t, Region> result;
   a.definitions().regions.for_each([&](RegionId id, const RegionDef& r) {
-    result.emplace(raw(id), Region{raw(id), r.name, r.file, number(r.begin), number(r.end)});
+    result.emplace(raw(id),
+                   Region{raw(id), r.name, r.file, model_of(r), number(r.begin), number(r.end)});
   });
   return result;
 }
@@ -266,6 +281,8 @@ void add_definitions(py::module_& m) {
       .def_readonly("id", &Region::id)
       .def_readonly("name", &Region::name)
       .def_readonly("file", &Region::file)
+      .def_readonly("model", &Region::model,
+                    "Whose function: 'mpi', 'shmem', 'armci', 'upc'; None: of none of these.")
       .def_readonly("begin", &Region::begin, "First line, None if unknown.")
       .def_readonly("end", &Region::end)
       .def("__repr__", [](const Region& r) { return shown("Region", r.id, quoted(r.name)); });

@@ -48,6 +48,7 @@ class Region:
     id: int
     name: str
     file: str
+    model: Optional[str]
     begin: Optional[int]
     end: Optional[int]
 

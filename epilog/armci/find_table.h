@@ -14,10 +14,11 @@ static const void* elg_find_table(const void* (*linked)(void), const char* symbo
   if (find == 0) *(void**)&find = dlsym(RTLD_DEFAULT, symbol);
   table = find != 0 ? find() : 0;
   if (table == 0 || *(const unsigned*)table == version) return table;
-  fprintf(stderr,
-          "%s: the measurement library is of another version (its table is %u, ours %u): %s are not "
-          "recorded\n",
-          front, *(const unsigned*)table, version, calls);
+  fprintf(
+      stderr,
+      "%s: the measurement library is of another version (its table is %u, ours %u): %s are not "
+      "recorded\n",
+      front, *(const unsigned*)table, version, calls);
   return 0;
 }
 

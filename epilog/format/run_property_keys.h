@@ -40,8 +40,8 @@ inline constexpr const char* kSampleInterval = "sample.interval";  // seconds, o
 inline constexpr const char* kUpcCompiler = "upc.compiler";
 inline constexpr const char* kUpcVersion = "upc.version";
 inline constexpr const char* kUpcEvent = "upc.event.";
-// How many kinds of events were told, of the process, that have no number there; and how many ends of
-// events did not fit to what was open.
+// How many kinds of events were told, of the process, that have no number there; and how many ends
+// of events did not fit to what was open.
 inline constexpr const char* kUpcUnknown = "upc.unknown";
 inline constexpr const char* kUpcUnbalanced = "upc.unbalanced";
 

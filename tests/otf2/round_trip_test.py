@@ -291,6 +291,17 @@ class RoundTrip(unittest.TestCase):
         self.run_tool("otf2elg", "-q", "-o", "back.elg", "a.otf2")
         self.assert_same_trace(self.dir / "long.elg", self.dir / "back.elg")
 
+    def test_whose_functions_regions_are(self):
+        names = {"main": "COMPILER", "MPI_Barrier": "MPI", "shmem_quiet": "SHMEM", "ARMCI_Fence": "UNKNOWN", "upc_fence": "UPC"}
+        (self.dir / "a.txt").write_text("".join(f"ENTER lid=0 time={i} region={name}\n" for i, name in enumerate(names)) +
+                                        "".join(f"EXIT lid=0 time={9 + i}\n" for i in range(len(names))))
+        subprocess.run([TEXT_TRACE, self.dir / "a.txt", self.dir / "a.elg"], check=True, timeout=60)
+        anchor, back = self.there_and_back(self.dir / "a.elg")
+        self.assert_same_trace(self.dir / "a.elg", back)
+        with otf2.reader.open(str(anchor)) as archive:
+            found = {region.name: str(region.paradigm).rsplit(".", 1)[-1] for region in archive.definitions.regions}
+        self.assertEqual({name: found[name] for name in names}, names)
+
     # ---- files
     def test_an_older_archive_is_replaced_and_nothing_else_is(self):
         self.there_and_back(REFERENCE / "gats.elg")

@@ -118,6 +118,13 @@ def test_definitions():
         ("main", None), ("MPI_Send", 0), ("MPI_Recv", 0)]
 
 
+def test_whose_functions_regions_are():
+    names = {"main": None, "MPI_Barrier": "mpi", "shmem_quiet": "shmem", "ARMCI_Fence": "armci", "upc_fence": "upc"}
+    trace = earl.from_text("".join(f"ENTER lid=0 time={i} region={name}\n" for i, name in enumerate(names)))
+    found = {region.name: region.model for region in trace.regions.values()}
+    assert {name: found[name] for name in names} == names
+
+
 def test_states():
     trace = earl.from_text(MESSAGE)
     state = trace.state(3)

@@ -223,7 +223,7 @@ bool order_of_members_matters(const TraceBytes& trace) {
     }
     if (!r.is(RecordType::kString)) return false;
     const Text name = records.as<String>(r).str;
-    return name == "MPI_Scan" || name == "MPI_Exscan";
+    return name == "MPI_Scan" || name == "MPI_Exscan" || name == "upc_all_prefix_reduce";
   });
 }
 

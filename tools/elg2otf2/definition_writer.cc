@@ -50,6 +50,16 @@ OTF2_RegionRole role_of(const RegionDef& region) {
 OTF2_Paradigm paradigm_of(const RegionDef& region) {
   if (region.is_tracing() || region.is_pausing()) return OTF2_PARADIGM_MEASUREMENT_SYSTEM;
   if (region.function != nullptr) return OTF2_PARADIGM_MPI;
+  if (region.shmem != nullptr) {
+    switch (region.shmem->model) {
+      case PgasModel::kShmem:
+        return OTF2_PARADIGM_SHMEM;
+      case PgasModel::kArmci:
+        return OTF2_PARADIGM_UNKNOWN;  // OTF2 has none
+      case PgasModel::kUpc:
+        return OTF2_PARADIGM_UPC;
+    }
+  }
   return region.type >= 11 ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_COMPILER;
 }
 
