@@ -174,7 +174,7 @@ def _asked(stretches, value, read, kind):
 def locks(trace, severities):
     """Lock Contention of locks that are taken by swaps: each change of a place by one process takes it, the next gives it
     back, as long as all that took it found one value."""
-    operations, held, found, stretches = {}, {}, {}, _stretches(trace)
+    operations, held, found, ended, stretches = {}, {}, {}, {}, _stretches(trace)
     for e in trace.events:
         if e.kind == "MPI_RMA_PLACE" and e.disp is not None and e.kind_ & PUT:
             place = e.wid, e.dlid, e.disp, e.bytes
@@ -190,8 +190,11 @@ def locks(trace, severities):
             if any(turn["process"] == process and turn["given"] == swap.call.enter for turn in turns):
                 continue
             found.setdefault(place, set()).add((e.value, e.other))
-            if len(found[place]) == 1:
-                for call, member in _asked(stretches, e, swap, SWAPS)[1]:
+            stretch, asked = _asked(stretches, e, swap, SWAPS)
+            if len(found[place]) == 1 and stretch and stretch[-1].found:
+                if e.lid not in ended or ended[e.lid][0] is not stretch[-1]:
+                    ended[e.lid] = stretch[-1], e.call
+                for call, member in asked if ended[e.lid][1] is e.call else []:
                     begin = max(call.enter, member.first_enter)
                     for turn in turns:
                         if turn["process"] != process and turn["given"] is not None:

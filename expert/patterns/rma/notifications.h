@@ -142,6 +142,8 @@ class Notifications {
     std::size_t next_read = 0;
     std::vector<CallPathIndex> open;
     std::uint64_t exits = 0;
+    // Of the last stretch that swaps have ended its last part, and the call that completed them.
+    std::uint64_t ended = earl::kNoEvent, ended_by = earl::kNoEvent;
   };
 
   // Without the wait it would all have been over at once, from the first poll to the one that found
@@ -194,6 +196,15 @@ class Notifications {
       if (h.process == place.call->process && !h.given) h.given = enter_of(*place.call);
     }
   }
+  // Whether the latest stretch of polls is one that this swap ends, and not an earlier one has.
+  bool ends(const earl::OpenCall& at, const PollStretches::Parts& parts) {
+    if (parts.empty() || raw(parts.back().series.polled.end) != raw(PollEnd::kFound)) return false;
+    Location& l = locations_[at.index];
+    const std::uint64_t last = parts.back().call.enter_pos;
+    if (l.ended != last) l.ended_by = at.enter_pos;
+    l.ended = last;
+    return l.ended_by == at.enter_pos;
+  }
   // A swap has changed memory: the lock is taken, unless this has just given it back.
   template <class Out>
   void swapped(const earl::OpenCall& at, const Read& read, const MpiValue& value,
@@ -209,7 +220,7 @@ class Notifications {
     lock.known = true;
     lock.value = found;
     lock.other = other;
-    if (!lock.none) contended(at, read, value.time, lock, parts, out);
+    if (!lock.none && ends(at, parts)) contended(at, read, value.time, lock, parts, out);
     if (lock.holdings.size() == kMost) lock.holdings.pop_front();
     lock.holdings.push_back({at.process, read.call.enter, std::nullopt, ++turns_});
   }
