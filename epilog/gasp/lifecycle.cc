@@ -187,6 +187,7 @@ bool join(GaspThread& thread) {
     the_thread = nullptr;
     return false;
   }
+  find_test_time();
   if (!make_upc_sets()) return false;
   if (has_test_time()) the_recorder.processor_due = kNever;
   the_session.write_front_state = write_upc_state;

@@ -5,6 +5,7 @@
 
 #include "epilog/gasp/records.h"
 #include "epilog/runtime/open_regions.h"
+#include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/user_names.h"
 
 namespace kojak::measure {
@@ -13,15 +14,10 @@ thread_local constinit bool asking_language = false;
 
 namespace {
 
-using TestTime = double (*)();
-TestTime test_time() {
-  static const TestTime found = [] {
-    const auto* const pointer =
-        static_cast<TestTime*>(dlsym(RTLD_DEFAULT, "elg_gasp_test_time_of"));
-    return pointer != nullptr ? *pointer : nullptr;
-  }();
-  return found;
-}
+// Nanoseconds; and how many ticks are one, times 2^48.
+using TestTime = std::uint64_t (*)();
+TestTime test_time = nullptr;
+std::uint64_t ticks_of_nanosecond = 0;
 
 // Regions of the program in a call of UPC's: that has entered before them.
 template <class F>
@@ -104,14 +100,22 @@ void begin_silently(PlainCall& call) {
 
 }  // namespace
 
+void find_test_time() {
+  const ProgramFloats floats;
+  const auto* const pointer = static_cast<TestTime*>(dlsym(RTLD_DEFAULT, "elg_gasp_test_time_of"));
+  ticks_of_nanosecond = static_cast<std::uint64_t>(0x1p48 * 1e-9 / the_clock.scale);
+  test_time = pointer != nullptr ? *pointer : nullptr;
+}
+
 bool has_test_time() {
-  return test_time() != nullptr;
+  return test_time != nullptr;
 }
 
 Ticks event_time() {
   if (!has_test_time()) [[likely]]
     return ticks();
-  return the_clock.base + static_cast<Ticks>(test_time()() / the_clock.scale);
+  __extension__ using Product = unsigned __int128;
+  return the_clock.base + static_cast<Ticks>(Product{test_time()} * ticks_of_nanosecond >> 48);
 }
 
 void begin_upc_call(GaspThread& thread, PlainCall& call, unsigned function, const GaspPlace& place,

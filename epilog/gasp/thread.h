@@ -68,7 +68,8 @@ void ask_language(const F& question) {
   asking_language = false;
 }
 
-// The time of events, which a test may set.
+// The time of events, which a test may set; found out when the clock is known.
+void find_test_time();
 Ticks event_time();
 bool has_test_time();
 

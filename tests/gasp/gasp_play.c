@@ -143,8 +143,8 @@ void elg_gasp_exchange(const void* mine, void* to, size_t bytes) {
   for (i = 0; i < thread_count; ++i) memcpy((char*)to + (size_t)i * bytes, all->blocks[i], bytes);
   pthread_barrier_wait(&all->barrier);
 }
-static double test_time(void) { return now + 100; }
-double (*elg_gasp_test_time_of)(void) = test_time;
+static uint64_t test_time(void) { return (uint64_t)(now * 1e9 + 0.5) + 100000000000u; }
+uint64_t (*elg_gasp_test_time_of)(void) = test_time;
 
 /* ---- reading */
 

@@ -34,7 +34,7 @@ COMPUTING_CALLS = {"strtod", "strtof", "strtold", "atof", "ldexp", "frexp", "pow
 # Start and end, whatever they are called in Fortran, and what they have called. What runs Python has a stack for it.
 LEFT_OUT = re.compile(
     r"p?mpi_(init|finalize|session_init|session_finalize)|kojak_MPI_(Init|Finalize|Session)|shmem_(init|finalize)"
-    r"|shmemx?_init|start_pes|ompt_start_tool|::(join_run_in|end_at_exit|say_at_exit|end_measurement|look_into|tell_program|say_if_passed_by)\(", re.IGNORECASE)
+    r"|shmemx?_init|start_pes|ompt_start_tool|::(join_run_in|join|end_at_exit|say_at_exit|end_measurement|look_into|tell_program|say_if_passed_by)\(", re.IGNORECASE)
 ON_OWN_STACK = re.compile(r"(\w+ )?kojak::measure::on_own_stack<")
 PYTHON = "kojak::measure::define_python_site("
 
