@@ -80,13 +80,16 @@ Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, Le
       findings_of(trace, sums.findings, sums.notes, analysis.of<Unbegun>());
   add_limits(severities, findings);
   if (left.causes) findings.push_back(causes_are_left_out());
-  WaitResults waits = analysis.waits();
+  const Processors& readings = sums.processors ? *sums.processors : analysis.of<Processors>();
+  Instances* const instances = sums.instances ? &*sums.instances : analysis.instances();
+  WaitResults waits;
+  if (instances != nullptr) waits = instances->finish();
+  readings.add_to(waits);
   std::optional<RootCauses> root_causes = analysis.root_causes(waits);
   if (root_causes && root_causes->until) findings.push_back(causes_end_early(*root_causes->until));
   std::vector<CallPath>& paths = sums.paths;
   std::map<RegionId, std::string> stretches;
-  ProcessorUse processors = (sums.processors ? *sums.processors : analysis.of<Processors>())
-                                .finish(trace.definitions(), paths);
+  ProcessorUse processors = readings.finish(trace.definitions(), paths);
   add_processor_metric(processors, severities, metrics);
   add_processor_findings(processors, findings);
   add_waiting_counters(severities, metrics, paths.size());
@@ -121,28 +124,39 @@ Report analyse(earl::Trace& trace, const AnalysisOptions& wanted) {
   return report_of(trace, reading.analysis, reading.take_sums(), std::move(left), options);
 }
 
-std::optional<Report> analyse_parts(std::span<const TracePart> parts, const AnalysisOptions& wanted,
-                                    std::string& why) {
-  AnalysisOptions options = wanted;
-  LeftOut left = left_out(*parts.front().trace, options);
-  std::optional<PartSums> sums;
-  for (const TracePart& part : parts) {
-    Reading reading(part, options);
-    PartSums found = reading.take_sums();
-    const bool last = &part == &parts.back();
-    if (part.trace->damage()) why = "the trace is damaged";
-    if (!last && (!reading.at_rest() || reading.analysis.of<Unbegun>().any())) why = "something is open where it was to be cut";
-    if (!sums) {
-      sums.emplace(std::move(found));
-    } else {
-      sums->add(found);
-    }
-    if (sums->late) why = "the whole run decides which of its waits count";
-    if (!why.empty()) return std::nullopt;
-    if (!last) continue;
-    return report_of(*part.trace, reading.analysis, std::move(*sums), std::move(left), options);
+struct PartAnalysis::State {
+  State(const TracePart& part, const AnalysisOptions& wanted)
+      : trace(*part.trace),
+        options(wanted),
+        left(left_out(trace, options)),
+        reading(part, options) {}
+  earl::Trace& trace;
+  AnalysisOptions options;
+  LeftOut left;
+  Reading reading;
+};
+
+PartAnalysis::PartAnalysis(const TracePart& part, const AnalysisOptions& options, bool last)
+    : state_(std::make_unique<State>(part, options)) {
+  Analysis& analysis = state_->reading.analysis;
+  if (part.trace->damage()) {
+    why_ = "the trace is damaged";
+  } else if (!last && (!state_->reading.at_rest() || analysis.of<Unbegun>().any())) {
+    why_ = "something is open where it was to be cut";
   }
-  return std::nullopt;
+}
+
+PartAnalysis::~PartAnalysis() = default;
+PartSums PartAnalysis::take_sums() {
+  return state_->reading.take_sums();
+}
+PartSums PartAnalysis::no_sums() const {
+  return state_->reading.analysis.no_sums();
+}
+Report PartAnalysis::report(PartSums all) {
+  if (all.send_modes) *state_->options.send_modes = *all.send_modes;
+  return report_of(state_->trace, state_->reading.analysis, std::move(all), std::move(state_->left),
+                   state_->options);
 }
 
 }  // namespace kojak::expert

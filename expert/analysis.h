@@ -10,12 +10,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <span>
+#include <string>
 
 #include "earl/standing.h"
 #include "earl/trace.h"
 #include "expert/metrics/selection.h"
+#include "expert/part_sums.h"
 #include "expert/profile/report.h"
 #include "expert/sums/send_modes.h"
 #include "expert/waits/gate.h"
@@ -59,12 +61,28 @@ struct TracePart {
   const earl::Standing* standing = nullptr;  // null: it begins where the run does
   const Gate* gate = nullptr;                // null: all of it
 };
-// The same report from parts in their order, which hold all of the run; nothing, and why, where
-// something is open between them, or more of it is decided by the whole run than can be added up.
-// Instances, root causes, consumers of the caller and what threads, samples and processors tell
-// cannot be asked for: they are not added up yet. All that the parts refer to must outlive the
-// report.
-std::optional<Report> analyse_parts(std::span<const TracePart> parts,
-                                    const AnalysisOptions& options, std::string& why);
+// The analysis of one part, for the report of all: what the parts add up to is added in their order
+// (PartSums::add), and the last one makes the report of it. Root causes, pages and lists of waits
+// cannot be asked for, and what samples, polls and threads tell is not added up. What the part
+// refers to must outlive this object and the report.
+class PartAnalysis {
+ public:
+  PartAnalysis(const TracePart& part, const AnalysisOptions& options, bool last);
+  ~PartAnalysis();
+
+  // Why the run cannot be analysed with this part; empty if it can, as far as this part knows.
+  const std::string& why() const { return why_; }
+  // Once.
+  PartSums take_sums();
+  // Of any part, before they are read.
+  PartSums no_sums() const;
+  // Of the last part, once, when its sums were taken; those of options.send_modes are set to all.
+  Report report(PartSums all);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  std::string why_;
+};
 
 }  // namespace kojak::expert

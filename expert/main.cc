@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <deque>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -28,7 +27,7 @@
 #include "expert/page/source_lines.h"
 #include "expert/page/trace_part.h"
 #include "expert/parallel/launched.h"
-#include "expert/parallel/slices.h"
+#include "expert/parallel/parts.h"
 #include "expert/parallel/team.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/from_analysis.h"
@@ -74,8 +73,8 @@ std::string report_name(const std::string& trace) {
   return path.string();
 }
 
-std::string describe(const earl::Trace& trace, const expert::Report& report) {
-  std::string text = cli::format_count(trace.events_read()) + " events, ";
+std::string describe(std::uint64_t events, const expert::Report& report) {
+  std::string text = cli::format_count(events) + " events, ";
   std::size_t processes = 0, placed = 0, nodes = 0;
   for (const expert::MachineNode& machine : report.machines()) {
     for (const expert::HostNode& node : machine.nodes) {
@@ -198,9 +197,9 @@ struct Written {
   bool cube = false, page = false, to_stdout = false;
 };
 
-void print_results(const po::variables_map& options, const earl::Trace& trace,
-                   const expert::Report& report, const expert::JsonInput& results,
-                   const Extras& extras, const Written& files, const std::string& kept) {
+void print_results(const po::variables_map& options, const expert::Report& report,
+                   const expert::JsonInput& results, const Extras& extras, const Written& files,
+                   const std::string& kept) {
   // With the report on standard output, the summary goes to the messages.
   std::ostream& out = files.to_stdout ? std::cerr : std::cout;
   const int fd = files.to_stdout ? 2 : 1;
@@ -217,7 +216,8 @@ void print_results(const po::variables_map& options, const earl::Trace& trace,
   if (!full) say_rest(report);
   expert::print_verdict(out, report, style, place);
   if (full) {
-    out << '\n' << expert::wrapped(files.input + ": " + describe(trace, report), style.width, 0);
+    out << '\n'
+        << expert::wrapped(files.input + ": " + describe(results.events, report), style.width, 0);
     out << '\n';
     expert::print_summary(out, report, style);
     if (extras.print_instances) expert::print_instances(out, report, style);
@@ -235,43 +235,23 @@ void print_results(const po::variables_map& options, const earl::Trace& trace,
   out.flush();
 }
 
-// A run that is analysed in slices, one after the other, where it can be; says why where not.
-class InSlices {
- public:
-  std::optional<expert::Report> analyse(const std::string& at, expert::Input& reading,
-                                        const expert::AnalysisOptions& options,
-                                        const std::string& json) {
-    const auto alone = [](const std::string& why) {
-      std::cerr << "expert: one process analyses all: " << why << '\n';  // with --quiet, too
-      return std::nullopt;
-    };
-    if (options.partners || options.root_causes || options.send_modes != nullptr || !json.empty())
-      return alone("only reports of --quiet --causes=never can be added up yet");
-    if (reading.file().empty()) return alone("the trace is not in a file");
-    auto cut = parallel::Slices::of(reading.file(), at);
-    if (!cut) return alone(cut.error().message());
-    if (!cut->alone().empty()) return alone(cut->alone());
-    std::vector<expert::TracePart> parts;
-    for (std::size_t i = 0; i < cut->size(); ++i) {
-      auto slice = cut->slice(i);
-      if (!slice) return alone(slice.error().message());
-      const parallel::Slice& kept = slices_.emplace_back(std::move(*slice));
-      auto trace =
-          earl::Trace::from(memory_source(kept.trace.data(), kept.trace.size()), reading.file());
-      if (!trace) return alone(trace.error().message());
-      traces_.push_back(std::move(*trace));
-      parts.push_back({&traces_.back(), kept.standing ? &*kept.standing : nullptr, &kept.gate});
-    }
-    std::string why;
-    auto report = expert::analyse_parts(parts, options, why);
-    if (!report) return alone(why);
-    return report;
+// By several processes, if that is wanted and can be; says why where it cannot.
+Result<std::optional<expert::Report>> analyse_in_parts(const po::variables_map& options,
+                                                       const expert::Input& reading,
+                                                       const expert::AnalysisOptions& analysis,
+                                                       parallel::Parts& parts) {
+  parallel::Parts::Options wanted;
+  wanted.processes = options["processes"].as<std::size_t>();
+  if (options.count("cut-at") != 0) wanted.at = options["cut-at"].as<std::string>();
+  if (wanted.processes == 1 && wanted.at.empty()) return std::optional<expert::Report>();
+  if (!reading.in_part() && reading.file() != "-") wanted.file = reading.file();
+  wanted.note = [](const std::string& text) { cli::print_note(text); };
+  auto report = parts.analyse(wanted, analysis);
+  if (report && !*report) {
+    std::cerr << "expert: one process analyses all: " << parts.alone() << '\n';  // also if quiet
   }
-
- private:
-  std::deque<parallel::Slice> slices_;
-  std::deque<earl::Trace> traces_;
-};
+  return report;
+}
 
 ExitCode analyse(const po::variables_map& options) {
   const std::string input = options["trace"].as<std::string>();
@@ -311,6 +291,10 @@ ExitCode analyse(const po::variables_map& options) {
   if (options["instances"].as<std::size_t>() > kMostInstances) {
     return cli::usage_error("--instances is a number from 0 to 1000000000");
   }
+  constexpr std::size_t kMostProcesses = 1024;
+  if (const auto n = options["processes"].as<std::size_t>(); n == 0 || n > kMostProcesses) {
+    return cli::usage_error("--processes is a number from 1 to 1024");
+  }
   if (!extras.complete(options, *trace)) {
     return cli::usage_error(
         "--epsilon, --sendrecv-gap, --latency and --bandwidth are not negative");
@@ -341,12 +325,11 @@ ExitCode analyse(const po::variables_map& options) {
     return cli::usage_error(wrong);
   }
   if (timeline) analysis.page = &*timeline;
-  InSlices slices;
-  std::optional<expert::Report> whole;
-  if (options.count("cut-at") != 0) {
-    whole = slices.analyse(options["cut-at"].as<std::string>(), reading, analysis, extras.json);
-  }
-  const expert::Report report = whole ? *std::move(whole) : expert::analyse(*trace, analysis);
+  parallel::Parts parts;
+  auto in_parts = analyse_in_parts(options, reading, analysis, parts);
+  if (!in_parts) return cli::failed(in_parts.error());
+  const expert::Report report =
+      *in_parts ? std::move(**in_parts) : expert::analyse(*trace, analysis);
   progress.finish();
   if (Status status = reading.finish(); !status) return cli::failed(status.error());
 
@@ -363,7 +346,7 @@ ExitCode analyse(const po::variables_map& options) {
                                                       no_source ? "" : reading.beside(), html));
   expert::JsonInput results;
   results.trace = input;
-  results.events = trace->events_read();
+  results.events = in_parts->has_value() ? parts.events() : trace->events_read();
   if (extras.send_modes) {
     results.send_modes = extras.send_modes->findings();
     results.send_cost = extras.send_modes->cost();
@@ -373,7 +356,7 @@ ExitCode analyse(const po::variables_map& options) {
   Written files{input, output, html, cube, page};
   files.to_stdout = output == "-" || extras.json == "-" || csv == "-";
   if (!cli::quiet()) {
-    print_results(options, *trace, report, results, extras, files, reading.kept());
+    print_results(options, report, results, extras, files, reading.kept());
   }
   if (!failures.empty()) {
     for (const Error& failure : failures) cli::print_error(failure);
@@ -417,7 +400,10 @@ ExitCode run(const po::variables_map& options, const std::vector<std::string>& c
                     (team->size() == 2 ? " waits" : " wait") +
                     " for it: an analysis cannot be divided yet");
   }
-  const ExitCode status = analyse(options);
+  const bool both = team->size() > 1 && options["processes"].as<std::size_t>() > 1;
+  const ExitCode status =
+      both ? cli::usage_error("--processes starts processes of its own: not under a launcher")
+           : analyse(options);
   team->end(status);
   return status;
 }
@@ -475,8 +461,10 @@ int main(int argc, char** argv) {
   // By kojak run, which says itself what lies where.
   options.hidden.add_options()("trace", po::value<std::string>())("files-told",
                                                                   po::value<std::string>());
-  // For tests: cuts the run at these meetings, or at all that are at rest.
-  options.hidden.add_options()("cut-at", po::value<std::string>());
+  // Several processes analyse a merged trace. (Hidden as long as finding where to cut takes one
+  // process as long as analysing.) For tests: cuts it at these meetings, or at all at rest.
+  options.hidden.add_options()("processes", po::value<std::size_t>()->default_value(1))(
+      "cut-at", po::value<std::string>());
   options.positional.add("trace", 1);
   const std::vector<std::string> command(argv, argv + argc);
   return cli::run_tool(argc, argv, kInfo, options,

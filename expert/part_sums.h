@@ -7,11 +7,15 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "earl/findings.h"
 #include "expert/patterns/notes.h"
+#include "expert/sums/dispatchers.h"
+#include "expert/sums/instances.h"
 #include "expert/sums/processors.h"
+#include "expert/sums/send_modes.h"
 #include "expert/sums/severity.h"
 #include "expert/sums/unexplained.h"
 
@@ -20,10 +24,14 @@ namespace kojak::expert {
 struct PartSums {
   SeverityStore severities;
   Unexplained unexplained;
-  std::optional<Processors> processors;  // of a part
-  std::vector<CallPath> paths;
+  // Of a part; of a whole run they stay where they are.
+  std::optional<Processors> processors{};
+  std::optional<Dispatchers> dispatchers{};
+  std::optional<Instances> instances{};   // where they are wanted
+  std::optional<SendModes> send_modes{};  // likewise
+  std::vector<CallPath> paths{};
   std::array<std::uint64_t, kNotes> notes{};
-  earl::Findings findings;
+  earl::Findings findings{};
   bool late = false;  // something of it is decided by what the whole run shows
 
   // The part behind this one. A call path that is new there appears first there in the run.
@@ -42,10 +50,28 @@ struct PartSums {
     }
     severities.add(part.severities, here);
     unexplained.add(part.unexplained, here);
-    if (processors && part.processors) processors->add(*part.processors, here);
+    if (processors && !processors->add(*part.processors, here)) late = true;
+    if (dispatchers) dispatchers->add(*part.dispatchers, here);
+    if (instances) instances->add(*part.instances, here);
+    if (send_modes && !send_modes->add(*part.send_modes, here)) late = true;
     for (std::size_t n = 0; n < kNotes; ++n) notes[n] += part.notes[n];
     findings.add(part.findings);
-    late = late || part.late;
+    late = late || part.late || (dispatchers && !dispatchers->none());
+  }
+  template <class Archive>
+  void visit(Archive& archive) {
+    std::vector<std::pair<earl::Finding, earl::Findings::Row>> found;
+    findings.for_each(
+        [&](earl::Finding f, const earl::Findings::Row& row) { found.emplace_back(f, row); });
+    archive(severities, unexplained, paths, notes, found, late);
+    if constexpr (Archive::kReads) {
+      for (const auto& [f, row] : found) findings.add(f, row.first_pos, row.first_loc, row.count);
+    }
+    // (Who reads has the same ones, empty.)
+    if (processors) archive(*processors);
+    if (dispatchers) archive(*dispatchers);
+    if (instances) archive(*instances);
+    if (send_modes) archive(*send_modes);
   }
 };
 

@@ -224,23 +224,33 @@ class Analysis : public earl::Sink {
   }
   // What is added up, once.
   PartSums take_sums(const earl::CallTree& tree, const earl::Findings& findings) {
-    PartSums sums{std::move(severities_),
-                  std::move(of<Unexplained>()),
-                  {},
-                  call_paths_of(tree),
-                  out_.notes(),
-                  findings};
-    if (gate_ != nullptr) sums.processors = of<Processors>();
-    sums.late = of<Dispatchers>().any();
+    PartSums sums{std::move(severities_), std::move(of<Unexplained>())};
+    sums.paths = call_paths_of(tree);
+    sums.notes = out_.notes();
+    sums.findings = findings;
+    if (gate_ != nullptr) {
+      sums.processors = std::move(of<Processors>());
+      sums.dispatchers.emplace(of<Dispatchers>());
+      sums.late = sums.late || !sums.dispatchers->none();  // (it has moved their waits)
+      if (auto& instances = of<std::optional<Instances>>()) sums.instances = std::move(instances);
+      if (options_.send_modes != nullptr) sums.send_modes = *options_.send_modes;
+    }
     if (finders_.rma() != nullptr) sums.late = sums.late || !finders_.rma()->nothing_late();
     return sums;
   }
-  WaitResults waits() {
+  // Another one's, to be read (PartSums::visit).
+  PartSums no_sums() const {
+    PartSums sums{SeverityStore(kAllMetrics, severities_.locations()), Unexplained(setting_)};
+    sums.processors.emplace(setting_);
+    sums.dispatchers.emplace(setting_);
+    if (options_.partners) sums.instances.emplace(options_.instances, setting_.locations());
+    if (options_.send_modes != nullptr) sums.send_modes = options_.send_modes->fresh();
+    return sums;
+  }
+  // Null: they are not wanted, or are gone with the sums.
+  Instances* instances() {
     auto& instances = of<std::optional<Instances>>();
-    if (!instances) return {};
-    WaitResults waits = instances->finish();
-    of<Processors>().add_to(waits);
-    return waits;
+    return instances ? &*instances : nullptr;
   }
   std::optional<RootCauses> root_causes(const WaitResults& waits) {
     auto& causes = of<std::optional<CauseFinder>>();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
@@ -10,11 +12,13 @@
 #include <utility>
 
 #include "epilog/format/service.h"
+#include "expert/patterns/openmp/teams.h"
 
 namespace kojak::parallel {
 namespace {
 
-constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+// Rows of all locations together that are kept.
+constexpr std::size_t kRowsOfAll = std::size_t{1} << 20;
 
 // Records of which what they tell is not added up yet, or of which a count has to go on.
 const char* not_added(std::uint8_t type) {
@@ -88,8 +92,10 @@ class Stack {
     if (role == MpiRole::kWinFence) ++fences_[r.wid];
     if (role == MpiRole::kWinFree) fences_.erase(r.wid);
   }
-  earl::Standing::Location standing() const {
+  // Of who is in the call that is innermost: where it stood before that.
+  earl::Standing::Location before_call() const {
     earl::Standing::Location l{open_, {}, processor_, {}};
+    if (!l.open.empty()) l.open.pop_back();
     for (const auto& [window, fences] : fences_) l.fenced.push_back({window, fences});
     return l;
   }
@@ -149,174 +155,301 @@ std::uint32_t location_of(const RawRecord& record, bool swapped) {
   return swapped ? byte_swapped(lid) : lid;
 }
 
+// What is kept of one location.
+struct Place {
+  explicit Place(std::size_t most) : rows(most) {}
+  RowTable rows;
+  std::unique_ptr<RowMaker> maker;
+  Stack stack;
+  std::map<std::uint64_t, earl::Standing::Location> standings;  // by Row::ends
+
+  void add(const Row& row) {
+    rows.add(row);
+    if (rows.rows().empty() || rows.rows().back().ends != row.ends) return;  // it was thinned out
+    standings.emplace(row.ends, stack.before_call());
+    if (standings.size() <= 2 * rows.rows().size() + 64) return;
+    std::map<std::uint64_t, earl::Standing::Location> kept;
+    for (const Row& r : rows.rows()) kept.insert(standings.extract(r.ends));
+    standings.swap(kept);
+  }
+};
+
+const char* why_alone(const Definitions& definitions, const Dialect& dialect) {
+  if (any_service(definitions)) return "a process serves the others";
+  if (!dialect.native()) return "the trace is a classic one";
+  if (!definitions.metrics.empty()) return "hardware counters are not added up yet";
+  if (expert::OmpTeams::concerns(definitions)) return "OpenMP is not added up yet";
+  std::set<std::uint32_t> processes;
+  bool threads = false;
+  definitions.locations.for_each([&](LocationId, const LocationDef& def) {
+    threads = threads || !processes.insert(raw(def.process)).second;
+  });
+  return threads ? "a process has several threads" : nullptr;
+}
+
 }  // namespace
 
-Result<Slices> Slices::of(const std::string& file, const std::string& at) {
+Result<Slices> Slices::of(const std::string& file) {
   Slices slices;
   slices.file_ = file;
   auto reader = TraceReader::open(file);
   if (!reader) return reader.error();
+  if (!reader->seekable()) {
+    slices.alone_ = "the trace cannot be read from its midst";
+    return slices;
+  }
   Definitions definitions;
-  std::vector<std::vector<std::byte>> held;  // attributes
-  struct Location {
-    RowTable rows{std::numeric_limits<std::size_t>::max()};
-    std::unique_ptr<RowMaker> maker;
-  };
-  std::map<std::uint32_t, Location> locations;
-  std::vector<std::vector<std::byte>> defined;
+  std::vector<std::vector<std::byte>> held, defined;  // attributes before an event; definitions
+  std::map<std::uint32_t, Place> places;
   std::uint64_t pos = 0;
   RawRecord record;
   TraceReader::Next next{};
+  const auto raw_of = [](const std::vector<std::byte>& bytes, std::uint64_t offset) {
+    return RawRecord{static_cast<std::uint8_t>(bytes[1]), static_cast<std::uint8_t>(bytes[0]),
+                     bytes.data() + 2, offset};
+  };
   const auto begin_events = [&] {
     definitions.finish();
-    if (!definitions.metrics.empty()) slices.alone_ = "hardware counters are not added up yet";
-    if (any_service(definitions)) slices.alone_ = "a process serves the others";
-    if (!reader->dialect().native()) slices.alone_ = "the trace is a classic one";
-    std::set<std::uint32_t> processes;
-    definitions.locations.for_each([&](LocationId id, const LocationDef& def) {
-      if (!processes.insert(raw(def.process)).second)
-        slices.alone_ = "rank " + std::to_string(raw(def.process)) + " has several threads";
-      locations[raw(id)];
-      slices.locations_.push_back(id);
-    });
-    for (auto& [id, l] : locations) {
-      l.maker = std::make_unique<RowMaker>(id, static_cast<std::uint32_t>(locations.size()),
-                                           reader->dialect(),
-                                           [&rows = l.rows](const Row& row) { rows.add(row); });
-      for (const std::vector<std::byte>& bytes : defined) {
-        l.maker->take({static_cast<std::uint8_t>(bytes[1]), static_cast<std::uint8_t>(bytes[0]),
-                       bytes.data() + 2, 0});
-      }
+    if (const char* const why = why_alone(definitions, reader->dialect())) slices.alone_ = why;
+    definitions.locations.for_each(
+        [&](LocationId id, const LocationDef&) { slices.locations_.push_back(id); });
+    const std::size_t most =
+        std::clamp(kRowsOfAll / std::max<std::size_t>(slices.locations_.size(), 1), std::size_t{64},
+                   RowTable::kMost);
+    for (const LocationId id : slices.locations_) {
+      Place& place = places.try_emplace(raw(id), most).first->second;
+      place.maker = std::make_unique<RowMaker>(
+          raw(id), static_cast<std::uint32_t>(slices.locations_.size()), reader->dialect(),
+          [&place](const Row& row) { place.add(row); });
+      for (const auto& bytes : defined) place.maker->take(raw_of(bytes, 0));
     }
   };
   while ((next = reader->next(record)) == TraceReader::Next::kRecord) {
     if (is_definition(record.type)) {
       (void)definitions.add(record, reader->dialect());
       defined.emplace_back(record.body - 2, record.body + record.length);
-      if (definitions.last_def && locations.empty()) begin_events();
+      if (definitions.last_def && places.empty()) begin_events();
       if (!slices.alone_.empty()) return slices;
       continue;
     }
+    if (held.empty() && pos % kMarkEvery == 0) slices.marks_.push_back(record.offset);
     if (is_attribute(record.type)) {
       held.emplace_back(record.body - 2, record.body + record.length);
       continue;
     }
-    const auto at_location = locations.find(location_of(record, reader->dialect().swapped()));
     if (const char* const what = not_added(record.type)) {
       slices.alone_ = std::string(what) + " cannot be added up yet";
       return slices;
     }
-    if (at_location != locations.end()) {
-      RowMaker& maker = *at_location->second.maker;
-      for (const std::vector<std::byte>& bytes : held) {
-        maker.take({static_cast<std::uint8_t>(bytes[1]), static_cast<std::uint8_t>(bytes[0]),
-                    bytes.data() + 2, pos});
-      }
+    const auto at = places.find(location_of(record, reader->dialect().swapped()));
+    if (at != places.end()) {
+      Place& place = at->second;
+      for (const auto& bytes : held) place.maker->take(raw_of(bytes, pos));
       record.offset = pos;
-      maker.take(record);
+      place.maker->take(record);
+      place.stack.take(record, reader->dialect(), definitions);
     }
     held.clear();
     ++pos;
   }
+  slices.events_ = pos;
   if (next == TraceReader::Next::kDamaged) slices.alone_ = "the trace is damaged";
+  unsigned bits = 0;
+  for (const auto& [id, place] : places) {
+    bits = std::max(bits, place.rows.bits());
+    if (place.maker->alone()) slices.alone_ = "rank " + std::to_string(id) + " uses SHMEM, ARMCI or UPC";
+  }
   MeetingTable table;
-  for (const auto& [id, l] : locations) {
-    table.add(l.rows.rows(), [](double time) { return time; });
-    if (l.maker->alone()) slices.alone_ = "rank " + std::to_string(id) + " uses SHMEM, ARMCI or UPC";
+  for (auto& [id, place] : places) {
+    place.rows.thin(bits);
+    table.add(place.rows.rows(), [](double time) { return time; });
   }
   slices.meetings_ = table.finish(true);  // (locks of all are not told yet)
-  if (slices.alone_.empty()) slices.alone_ = slices.choose(at);
+  for (const Meeting& meeting : slices.meetings_) {
+    earl::Standing& standing = slices.standings_.emplace_back();
+    if (!meeting.at_rest()) continue;
+    std::size_t i = 0;
+    for (auto& [id, place] : places) {
+      standing.locations.push_back(std::move(place.standings[meeting.ends[i++]]));
+    }
+  }
   return slices;
 }
 
-// Why it cannot be cut there; empty if it can.
-std::string Slices::choose(const std::string& at) {
-  // Meetings one behind the other at all locations: what is at rest is.
-  const auto cut = [&](std::size_t number) { cuts_.push_back(number); };
-  if (at == "all") {
-    for (std::size_t i = 0; i < meetings_.size(); ++i) {
-      if (meetings_[i].at_rest()) cut(i);
+// Where a part of the events begins that is no longer than others.
+std::string Slices::cut_evenly(std::size_t parts) {
+  std::size_t from = 0;
+  for (std::size_t k = 1; k < parts; ++k) {
+    const double wanted =
+        static_cast<double>(events_) * static_cast<double>(k) / static_cast<double>(parts);
+    const auto off = [&](std::size_t m) {
+      return std::abs(static_cast<double>(meetings_[m].events) - wanted);
+    };
+    std::optional<std::size_t> best;
+    for (std::size_t m = from; m < meetings_.size(); ++m) {
+      if (meetings_[m].at_rest() && (!best || off(m) < off(*best))) best = m;
     }
-  } else {
-    std::istringstream words(at);
-    for (std::string word; std::getline(words, word, ',');) {
-      std::size_t number = 0;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-      if (error != std::errc() || end != word.data() + word.size() || number >= meetings_.size())
-        return "there is no meeting \"" + word + "\"";
-      if (!meetings_[number].at_rest())
-        return "at meeting " + word + " are open: " + why_not(meetings_[number]);
-      cut(number);
-    }
-    std::sort(cuts_.begin(), cuts_.end());
-    cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+    if (!best) break;
+    cuts_.push_back(*best);
+    from = *best + 1;
   }
   return cuts_.empty() ? "no meeting is at rest" : "";
 }
 
-Result<Slice> Slices::slice(std::size_t number) const {
-  const Meeting* const left = number == 0 ? nullptr : &meetings_[cuts_[number - 1]];
-  const Meeting* const right = number == cuts_.size() ? nullptr : &meetings_[cuts_[number]];
+std::string Slices::cut_at(const std::string& at) {
+  if (at == "all") {
+    for (std::size_t i = 0; i < meetings_.size(); ++i) {
+      if (meetings_[i].at_rest()) cuts_.push_back(i);
+    }
+    return cuts_.empty() ? "no meeting is at rest" : "";
+  }
+  std::istringstream words(at);
+  for (std::string word; std::getline(words, word, ',');) {
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (error != std::errc() || end != word.data() + word.size() || number >= meetings_.size())
+      return "there is no meeting \"" + word + "\"";
+    if (!meetings_[number].at_rest())
+      return "at meeting " + word + " are open: " + why_not(meetings_[number]);
+    cuts_.push_back(number);
+  }
+  std::sort(cuts_.begin(), cuts_.end());
+  cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
+  return cuts_.empty() ? "no meeting is at rest" : "";
+}
+
+std::uint64_t Slices::longest() const {
+  std::uint64_t longest = 0, before = 0;
+  for (const std::size_t cut : cuts_) {
+    longest = std::max(longest, meetings_[cut].events - before);
+    before = meetings_[cut].events;
+  }
+  return std::max(longest, events_ - before);
+}
+
+// The records of a slice, with the definitions before them. Opens and shuts the gate on the way.
+class SliceSource final : public ByteSource {
+ public:
+  SliceSource(TraceReader reader, const Slices& slices, std::size_t number, expert::Gate& gate)
+      : reader_(std::move(reader)),
+        slices_(slices),
+        left_(number == 0 ? nullptr : &slices.meetings_[slices.cuts_[number - 1]]),
+        right_(number == slices.cuts_.size() ? nullptr : &slices.meetings_[slices.cuts_[number]]),
+        gate_(gate) {
+    gate_.locations.resize(slices.locations_.size());
+    if (left_ != nullptr) {
+      for (expert::Gate::Location& l : gate_.locations) l.first = expert::Gate::kEnd;
+    }
+    bytes_.resize(kHeaderSize);
+    Dialect written = reader_.dialect();
+    written.major = 2;
+    encode_header(written, bytes_.data());
+  }
+
+  std::ptrdiff_t read(std::byte* to, std::size_t n) override {
+    if (at_ == bytes_.size() && !fill()) return error_.empty() ? 0 : -1;
+    const std::size_t size = std::min(n, bytes_.size() - at_);
+    std::memcpy(to, bytes_.data() + at_, size);
+    at_ += size;
+    return static_cast<std::ptrdiff_t>(size);
+  }
+  bool seekable() const override { return false; }
+  bool seek(std::uint64_t) override { return false; }
+  std::string error() const override { return error_; }
+
+ private:
+  static constexpr std::size_t kEnough = 64 * 1024;
+
+  // False: there is nothing more.
+  bool fill() {
+    if (at_ != 0) bytes_.clear();
+    at_ = 0;
+    RawRecord record;
+    while (bytes_.size() < kEnough && !over_) {
+      const TraceReader::Next next = reader_.next(record);
+      if (next != TraceReader::Next::kRecord) {
+        if (next == TraceReader::Next::kDamaged) error_ = reader_.error().reason;
+        over_ = true;
+      } else if (is_definition(record.type)) {
+        define(record);
+      } else if (is_attribute(record.type)) {
+        append(held_, record);
+      } else {
+        event(record);
+        held_.clear();
+        ++pos_;
+      }
+    }
+    return !bytes_.empty();
+  }
+  void define(const RawRecord& record) {
+    if (record.type == static_cast<std::uint8_t>(RecordType::kNumEvents)) {
+      append(bytes_, NumEvents{Count{kAbsent}}, reader_.dialect());
+    } else if (record.type != static_cast<std::uint8_t>(RecordType::kEventCount64)) {
+      append(bytes_, record);
+    }
+    if (record.type != static_cast<std::uint8_t>(RecordType::kLastDef) || left_ == nullptr) return;
+    const std::uint64_t first = *std::min_element(left_->begins.begin(), left_->begins.end());
+    pos_ = first - first % Slices::kMarkEvery;
+    if (!reader_.seek(slices_.marks_[first / Slices::kMarkEvery])) {
+      error_ = "cannot be read from its midst";
+      over_ = true;
+    }
+  }
+  void event(const RawRecord& record) {
+    const Dialect& dialect = reader_.dialect();
+    const std::size_t i = slices_.index_of(location_of(record, dialect.swapped()));
+    if (i == Slices::kNowhere) return take(record);
+    if (left_ != nullptr && pos_ < left_->begins[i]) return;
+    if (right_ != nullptr && pos_ > right_->ends[i]) return;
+    if (left_ != nullptr && met_ < gate_.locations.size()) {
+      // What was begun before, the meeting ends: that is the other slice's.
+      const Ends ends = transfer_of(record, dialect);
+      if (ends.begins) begun_.insert(*ends.begins);
+      if (ends.ends && !begun_.contains(*ends.ends)) return;
+    }
+    if (left_ != nullptr && pos_ == left_->ends[i]) {
+      gate_.locations[i].first = written_ + 1;
+      if (++met_ == gate_.locations.size()) begun_.clear();
+    }
+    if (right_ != nullptr && pos_ == right_->ends[i]) {
+      gate_.locations[i].last = written_;
+      over_ = ++left_behind_ == gate_.locations.size();
+    }
+    take(record);
+  }
+  void take(const RawRecord& record) {
+    bytes_.insert(bytes_.end(), held_.begin(), held_.end());
+    append(bytes_, record);
+    ++written_;
+  }
+
+  TraceReader reader_;
+  const Slices& slices_;
+  const Meeting *const left_, *const right_;
+  expert::Gate& gate_;
+  std::vector<std::byte> bytes_, held_;
+  std::size_t at_ = 0;
+  std::set<Transfer> begun_;
+  std::uint64_t pos_ = 0, written_ = 0;
+  std::size_t met_ = 0, left_behind_ = 0;  // locations that have left the one, and the other
+  bool over_ = false;
+  std::string error_;
+};
+
+std::size_t Slices::index_of(std::uint32_t location) const {
+  const LocationId id{location};
+  if (location < locations_.size() && locations_[location] == id) return location;
+  const auto place = std::lower_bound(locations_.begin(), locations_.end(), id);
+  if (place == locations_.end() || *place != id) return kNowhere;
+  return static_cast<std::size_t>(place - locations_.begin());
+}
+
+Result<std::unique_ptr<ByteSource>> Slices::records(std::size_t number, expert::Gate& gate) const {
   auto reader = TraceReader::open(file_);
   if (!reader) return reader.error();
-  Dialect dialect = reader->dialect();
-  Slice slice;
-  slice.trace.resize(kHeaderSize);
-  Dialect written = dialect;
-  written.major = 2;
-  encode_header(written, slice.trace.data());
-  Definitions definitions;
-  std::vector<Stack> stacks(locations_.size());
-  std::set<Transfer> begun;
-  std::vector<std::byte> held;
-  slice.gate.locations.resize(locations_.size());
-  std::uint64_t pos = 0, written_events = 0;
-  RawRecord record;
-  while (reader->next(record) == TraceReader::Next::kRecord) {
-    if (is_definition(record.type)) {
-      (void)definitions.add(record, reader->dialect());
-      if (record.type == static_cast<std::uint8_t>(RecordType::kNumEvents)) {
-        append(slice.trace, NumEvents{Count{kAbsent}}, dialect);
-      } else if (record.type != static_cast<std::uint8_t>(RecordType::kEventCount64)) {
-        append(slice.trace, record);
-      }
-      continue;
-    }
-    if (is_attribute(record.type)) {
-      append(held, record);
-      continue;
-    }
-    const LocationId lid{location_of(record, dialect.swapped())};
-    const auto place = std::lower_bound(locations_.begin(), locations_.end(), lid);
-    const std::size_t i = static_cast<std::size_t>(place - locations_.begin());
-    const bool known = place != locations_.end() && *place == lid;
-    bool keep = true;
-    if (known) {
-      const bool before = left != nullptr && pos < left->begins[i];
-      if (before) stacks[i].take(record, dialect, definitions);
-      keep = !before && (right == nullptr || pos <= right->ends[i]);
-      const Ends ends = transfer_of(record, dialect);
-      if (keep && ends.begins) begun.insert(*ends.begins);
-      keep = keep && (!ends.ends || begun.contains(*ends.ends));
-    }
-    if (known && left != nullptr && pos == left->ends[i])
-      slice.gate.locations[i].first = written_events + 1;
-    if (known && right != nullptr && pos == right->ends[i])
-      slice.gate.locations[i].last = written_events;
-    if (keep) {
-      slice.trace.insert(slice.trace.end(), held.begin(), held.end());
-      append(slice.trace, record);
-      ++written_events;
-    }
-    held.clear();
-    ++pos;
-  }
-  if (left == nullptr) return slice;
-  slice.standing.emplace();
-  for (std::size_t i = 0; i < locations_.size(); ++i) {
-    slice.standing->locations.push_back(stacks[i].standing());
-  }
-  return slice;
+  return std::unique_ptr<ByteSource>(
+      std::make_unique<SliceSource>(std::move(*reader), *this, number, gate));
 }
 
 }  // namespace kojak::parallel

@@ -15,9 +15,8 @@ Dispatchers::Dispatchers(const Setting& setting)
   if (threads_) thread_lives_.resize(first_.size());
 }
 
-Dispatchers::Site& Dispatchers::site(const earl::OpenCall& call) {
-  std::vector<Site>& sites = sites_[call.index];
-  const CallPathIndex path = raw(call.cnode);
+Dispatchers::Site& Dispatchers::site(LocationIndex location, CallPathIndex path) {
+  std::vector<Site>& sites = sites_[location];
   const auto known =
       std::find_if(sites.begin(), sites.end(), [path](const Site& s) { return s.path == path; });
   if (known != sites.end()) return *known;
@@ -93,10 +92,33 @@ bool Dispatchers::serves(const Site& s, const Life& life) const {
   return 2 * s.answered >= s.finds && 2 * (s.last - s.first).value >= (end - begin).value;
 }
 
-bool Dispatchers::any() const {
-  const auto asks = [](const Site& s) { return s.any || s.polled.value > 0; };
-  return std::any_of(sites_.begin(), sites_.end(), [&](const std::vector<Site>& sites) {
-    return std::any_of(sites.begin(), sites.end(), asks);
+void Dispatchers::add(const Dispatchers& other, std::span<const CallPathIndex> paths) {
+  for (LocationIndex l = 0; l < sites_.size(); ++l) {
+    for (const Site& theirs : other.sites_[l]) {
+      Site& s = site(l, paths[theirs.path]);
+      s.any = s.any || theirs.any;
+      s.finds += theirs.finds;
+      s.answered += theirs.answered;
+      s.polled += theirs.polled;
+      s.unanswered.insert(s.unanswered.end(), theirs.unanswered.begin(), theirs.unanswered.end());
+      for (const ProcessId source : theirs.sources) {
+        if (s.sources.size() < kSources &&
+            std::find(s.sources.begin(), s.sources.end(), source) == s.sources.end()) {
+          s.sources.push_back(source);
+        }
+      }
+    }
+  }
+}
+
+bool Dispatchers::none() const {
+  const auto may = [](const Site& s) {
+    const bool serves = s.any && s.finds >= kFinds && s.sources.size() >= kSources &&
+                        2 * (s.answered + s.unanswered.size()) >= s.finds;
+    return serves || s.polled.value > 0;
+  };
+  return std::none_of(sites_.begin(), sites_.end(), [&](const std::vector<Site>& sites) {
+    return std::any_of(sites.begin(), sites.end(), may);
   });
 }
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <compare>
+#include <span>
 #include <vector>
 
 #include "earl/aspects/messages.h"
@@ -59,8 +60,15 @@ class Dispatchers {
     LocationIndex location = 0;
     auto operator<=>(const Place&) const = default;
   };
-  // Some location has found messages from any source, or polls: the whole run tells who serves.
-  bool any() const;
+  // What another one was told of, behind this one; its call path p is paths[p] here. Then only
+  // none() can be asked: whether nobody can be one, whatever was answered in one part of what was
+  // found in another.
+  void add(const Dispatchers& other, std::span<const CallPathIndex> paths);
+  bool none() const;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(sites_);
+  }
   // Once, in order. `visits`: how many calls of each path each location made.
   std::vector<Place> finish(const SeverityStore& severities, MetricIndex visits) const;
 
@@ -74,13 +82,19 @@ class Dispatchers {
     std::uint64_t call = 0;             // of the latest finds: its enter_pos
     std::vector<ProcessId> unanswered;  // of that call
     Seconds polled;                     // length of its series
+
+    template <class Archive>
+    void visit(Archive& archive) {
+      archive(path, any, finds, answered, sources, unanswered, polled);
+    }
   };
   struct Life {
     Seconds begin, end;
     bool begun = false, ended = false;
   };
 
-  Site& site(const earl::OpenCall& call);
+  Site& site(const earl::OpenCall& call) { return site(call.index, raw(call.cnode)); }
+  Site& site(LocationIndex location, CallPathIndex path);
   void found(const earl::OpenCall& call, ProcessId source, Seconds time, bool any);
   void answer(ProcessId process, ProcessId destination);
   void polled(const earl::Call& call);

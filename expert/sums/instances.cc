@@ -156,11 +156,65 @@ void Instances::leave_out_moved(WaitResults& results) const {
                    [](const Instance& a, const Instance& b) { return a.metric < b.metric; });
 }
 
-WaitResults Instances::finish() {
-  WaitResults results;
+void Instances::close_all() {
   for (OfMetric& of : metrics_) {
     close(of, of.open);
     for (Instance& instance : of.scattered) close(of, instance);
+    of.scattered.clear();
+    of.numbers.clear();
+    of.oldest = 0;
+  }
+}
+
+void Instances::add(Instances& other, std::span<const CallPathIndex> paths) {
+  close_all();
+  other.close_all();
+  // Of equal ones those of the parts before are the worse.
+  constexpr unsigned kOfPart = 40;
+  const std::uint64_t behind = ++parts_ << kOfPart;
+  const auto take = [&](Instance& instance) {
+    instance.operation.number += behind;
+    for (Waiter& w : instance.waiters) {
+      w.call_path = paths[w.call_path];
+      if (w.ended_by.location != kNoLocation) w.ended_by.call_path = paths[w.ended_by.call_path];
+    }
+  };
+  if (metrics_.size() < other.metrics_.size()) metrics_.resize(other.metrics_.size());
+  for (std::size_t m = 0; m < other.metrics_.size(); ++m) {
+    std::vector<Instance>& worst = metrics_[m].worst;
+    for (Instance& instance : other.metrics_[m].worst) {
+      take(instance);
+      worst.push_back(std::move(instance));
+      std::push_heap(worst.begin(), worst.end(), worse);
+      if (worst.size() <= limit_) continue;
+      std::pop_heap(worst.begin(), worst.end(), worse);
+      worst.pop_back();
+    }
+  }
+  for (auto& [theirs, instance] : other.of_places_) {
+    take(instance);
+    const auto metric = static_cast<MetricIndex>(theirs >> 32);
+    const auto path = static_cast<CallPathIndex>(theirs);
+    const auto [at, first] =
+        of_places_.try_emplace(WaitResults::place(metric, paths[path]), instance);
+    if (!first && worse(instance, at->second)) at->second = std::move(instance);
+  }
+  last_partner_ = nullptr;
+  for (const auto& [key, waited] : other.partners_) {
+    Key ours = key;
+    ours.place = WaitResults::place(static_cast<MetricIndex>(key.place >> 32),
+                                    paths[static_cast<CallPathIndex>(key.place)]);
+    ours.call_path = paths[key.call_path];
+    partners_[ours] += waited;
+  }
+  for (const auto& [window, path] : other.windows_) windows_.emplace(window, paths[path]);
+  for (const auto& [comm, path] : other.communicators_) communicators_.emplace(comm, paths[path]);
+}
+
+WaitResults Instances::finish() {
+  WaitResults results;
+  close_all();
+  for (OfMetric& of : metrics_) {
     std::sort(of.worst.begin(), of.worst.end(), worse);
     std::move(of.worst.begin(), of.worst.end(), std::back_inserter(results.worst));
   }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -42,6 +43,11 @@ struct Instance {
   // Of the longest wait of those in WaitResults::worst: for how many seconds at least the one that
   // it was for had no processor.
   double without_processor = 0;
+
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(metric, operation, waiting, begin, end, waiters, further);
+  }
 };
 
 // For whom the calls of one pattern at one call path waited, the most waited for first.
@@ -89,6 +95,17 @@ class Instances {
   void on_comm_created(const earl::OpenCall& call, CommId communicator) {
     communicators_.emplace(raw(communicator), raw(call.cnode));
   }
+  // What another one was told of, behind this one; its call path p is paths[p] here.
+  void add(Instances& other, std::span<const CallPathIndex> paths);
+  template <class Archive>
+  void visit(Archive& archive) {
+    close_all();
+    std::uint64_t metrics = metrics_.size();
+    archive(metrics);
+    metrics_.resize(metrics);
+    for (OfMetric& of : metrics_) archive(of.worst);
+    archive(of_places_, partners_, windows_, communicators_);  // (Nothing is moved in a part.)
+  }
   // Once, after all waits.
   WaitResults finish();
 
@@ -119,6 +136,7 @@ class Instances {
   void append(Instance& instance, const Wait& wait);
   Instance& scattered(OfMetric& of, std::uint64_t number);
   void close(OfMetric& of, Instance& instance);
+  void close_all();
   void count_partner(const Wait& wait);
   bool moved(const Instance& instance) const {
     const Waiter& longest = instance.waiters.front();
@@ -127,6 +145,7 @@ class Instances {
   void leave_out_moved(WaitResults& results) const;
 
   std::size_t limit_, most_open_;
+  std::uint64_t parts_ = 0;  // that were added
   std::vector<OfMetric> metrics_;
   std::unordered_map<std::uint64_t, Instance> of_places_;
   std::unordered_map<Key, TimeSum, Hash> partners_;

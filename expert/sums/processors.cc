@@ -66,8 +66,9 @@ void Processors::on_processor(const earl::OpenCall& in, Seconds time,
   l.no_processor.add(found->no_processor);
 }
 
-void Processors::add(const Processors& other, std::span<const CallPathIndex> paths) {
+bool Processors::add(const Processors& other, std::span<const CallPathIndex> paths) {
   any_ = any_ || other.any_;
+  bool good = true;
   for (std::size_t i = 0; i < locations_.size(); ++i) {
     Location& l = locations_[i];
     const Location& theirs = other.locations_[i];
@@ -78,12 +79,18 @@ void Processors::add(const Processors& other, std::span<const CallPathIndex> pat
       l.first = theirs.first;
       l.begin = theirs.begin;
       l.path = paths[theirs.path];
+    } else {
+      good = good && l.last.wanted <= theirs.first.wanted && l.last.ran <= theirs.first.ran &&
+             l.last.preempted <= theirs.first.preempted;
     }
+    good = good && l.every == 1 && theirs.every == 1 &&
+           l.readings.size() + theirs.readings.size() <= most_;
     l.last = theirs.last;
     l.end = theirs.end;
     l.seen += theirs.seen;
-    l.readings.clear();
+    l.readings.insert(l.readings.end(), theirs.readings.begin(), theirs.readings.end());
   }
+  return good;
 }
 
 void Processors::add(LocationIndex location, CallPathIndex path, Seconds time,

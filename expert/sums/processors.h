@@ -41,9 +41,17 @@ class Processors {
   void go_on_from(LocationIndex location, Seconds time, const earl::ProcessorTimes& times) {
     locations_[location].not_run.add(time, times);
   }
-  // What another one was told of, behind this one; its call path p is paths[p] here. (Of readings
-  // only the first and the last count then: without() knows those of the parts no more.)
-  void add(const Processors& other, std::span<const CallPathIndex> paths);
+  // What another one was told of, behind this one; its call path p is paths[p] here. False: both
+  // together are another thing than all of it at once (too many readings, or counts that fall).
+  bool add(const Processors& other, std::span<const CallPathIndex> paths);
+  template <class Archive>
+  void visit(Archive& archive) {
+    for (Location& l : locations_) {
+      archive(l.readings, l.seen, l.every, l.path, l.first, l.last, l.begin, l.end, l.blocked,
+              l.no_processor);
+    }
+    archive(any_);
+  }
   void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times);
   bool any() const { return any_; }
   // By location: whether there are readings around all that it does outside of calls.

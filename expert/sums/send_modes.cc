@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "epilog/format/mpi_roles.h"
 #include "expert/patterns/mpi/late_receiver.h"
@@ -77,6 +78,12 @@ bool is_nonblocking_send(MpiRole role) {
          role == MpiRole::kIssend || role == MpiRole::kIrsend;
 }
 
+// Of equal ones the earlier is the worse.
+bool outweighs(const SendModeInstance& a, const SendModeInstance& b) {
+  if (a.waiting != b.waiting) return b.waiting < a.waiting;
+  return std::tuple(a.enter, a.location) < std::tuple(b.enter, b.location);
+}
+
 }  // namespace
 
 std::string_view name_of(SendModeKind kind) {
@@ -116,13 +123,13 @@ SendCost::Fit SendCost::fit(bool same_node) const {
 }
 
 SendModes::SendModes(const earl::Trace& trace, const SendModeOptions& options)
-    : trace_(trace), options_(options), places_(trace.location_count()) {
+    : trace_(&trace), options_(options), places_(trace.location_count()) {
   if (options.latency) cost_.set_latency(*options.latency);
   if (options.bandwidth) cost_.set_bandwidth(*options.bandwidth);
 }
 
 bool SendModes::same_node(const earl::OpenCall& a, const earl::OpenCall& b) const {
-  return trace_.location_def(a.index).node == trace_.location_def(b.index).node;
+  return trace_->location_def(a.index).node == trace_->location_def(b.index).node;
 }
 
 void SendModes::add(SendModeKind kind, const earl::Call& call, Seconds waiting, const Side* side) {
@@ -132,8 +139,10 @@ void SendModes::add(SendModeKind kind, const earl::Call& call, Seconds waiting, 
   ++sum.count;
   if (costs) sum.total.add(waiting.value);
   sum.locations.insert(call.index);
-  if (sum.count != 1 && !(sum.worst.waiting < waiting)) return;
-  sum.worst = {call.index, call.enter, call.exit, waiting, side != nullptr ? side->before : 0};
+  const SendModeInstance found{call.index, call.enter, call.exit, waiting,
+                               side != nullptr ? side->before : 0};
+  if (sum.count != 1 && !outweighs(found, sum.worst)) return;
+  sum.worst = found;
   if (side == nullptr) return;
   sum.bytes = side->bytes;
   sum.same_node = side->same_node;
@@ -163,6 +172,8 @@ void SendModes::on_call(const earl::Call& call) {
   }
   const bool sends = role == MpiRole::kSend, receives = role == MpiRole::kRecv;
   if (!sends && !receives) return;
+  if (!place.any) place.first = call.enter;
+  place.any = true;
   Partner& mine = sends ? place.send : place.receive;
   Partner& other = sends ? place.receive : place.send;
   if (mine.call != call.enter_pos) return;
@@ -226,8 +237,9 @@ void SendModes::early_sends(const earl::MessageCall& m) {
   if (role == MpiRole::kBsend) {
     add(early(mode), call, message.post_call.enter - call.enter);
   } else if (LateReceiver::waits(role)) {
-    const Seconds delta =
-        trace_.has_clock_errors() ? trace_.delta(call.index, message.post_call.index) : Seconds{0};
+    const Seconds delta = trace_->has_clock_errors()
+                              ? trace_->delta(call.index, message.post_call.index)
+                              : Seconds{0};
     const Cause posted{message.post_call.enter, delta};
     add(early(mode), call, LateReceiver::severity(call, {&posted, 1}));
     if (message.post_call.enter < call.enter) {
@@ -270,6 +282,34 @@ void SendModes::waits(const earl::MessageCall& m) {
   }
   if (sends) add(SendModeKind::kSenderWait, *m.call, m.call->exclusive, &sending);
   if (receives) add(SendModeKind::kReceiverWait, *m.call, m.call->exclusive, &receiving);
+}
+
+bool SendModes::add(const SendModes& other, std::span<const CallPathIndex> paths) {
+  bool good = true;
+  for (std::size_t l = 0; l < places_.size(); ++l) {
+    const Place& theirs = other.places_[l];
+    Place& ours = places_[l];
+    if (!theirs.any) continue;
+    for (const Partner* one : {&ours.send, &ours.receive}) {
+      good = good && (!one->done || !((theirs.first - one->exit).value < options_.sendrecv_gap));
+    }
+    if (theirs.send.call != earl::kNoEvent) ours.send = theirs.send;
+    if (theirs.receive.call != earl::kNoEvent) ours.receive = theirs.receive;
+  }
+  cost_.add(other.cost_);
+  for (const auto& [key, theirs] : other.sums_) {
+    const auto [at, first] = sums_.try_emplace({key.first, paths[key.second]}, theirs);
+    if (first) continue;
+    Sum& sum = at->second;
+    sum.count += theirs.count;
+    sum.total += theirs.total;
+    sum.locations.insert(theirs.locations.begin(), theirs.locations.end());
+    if (!outweighs(theirs.worst, sum.worst)) continue;
+    sum.worst = theirs.worst;
+    sum.bytes = theirs.bytes;
+    sum.same_node = theirs.same_node;
+  }
+  return good;
 }
 
 std::vector<SendModeFinding> SendModes::findings() const {

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -51,6 +52,17 @@ class SendCost {
   };
   void add(bool same_node, std::uint64_t bytes, double seconds);
   Fit fit(bool same_node) const;
+  void add(const SendCost& other) {
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      const Sums& theirs = other.sums_[i];
+      sums_[i] = {sums_[i].n + theirs.n, sums_[i].x + theirs.x, sums_[i].y + theirs.y,
+                  sums_[i].xx + theirs.xx, sums_[i].xy + theirs.xy};
+    }
+  }
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(sums_);
+  }
   void set_latency(double seconds) { latency_ = seconds; }
   void set_bandwidth(double bytes_per_second) { per_byte_ = 1 / bytes_per_second; }
 
@@ -93,6 +105,17 @@ class SendModes {
   void on_call(const earl::Call& call);
   void on_message_call(const earl::MessageCall& m);
 
+  // One that was told of nothing yet.
+  SendModes fresh() const { return {*trace_, options_}; }
+  // What another one was told of, behind this one; its call path p is paths[p] here. False: a send
+  // and a receive of which it has one and this one the other may be a pair.
+  bool add(const SendModes& other, std::span<const CallPathIndex> paths);
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(cost_, sums_);
+    for (Place& place : places_) archive(place.send, place.receive, place.first, place.any);
+  }
+
   // The longest total first.
   std::vector<SendModeFinding> findings() const;
   const SendCost& cost() const { return cost_; }
@@ -106,6 +129,8 @@ class SendModes {
   };
   struct Place {
     Partner send, receive;
+    Seconds first;  // enter of the first of all
+    bool any = false;
   };
   struct Sum {
     std::uint64_t count = 0;
@@ -114,6 +139,10 @@ class SendModes {
     double bytes = 0;  // of the worst one's message
     bool same_node = false;
     std::set<LocationIndex> locations;
+    template <class Archive>
+    void visit(Archive& archive) {
+      archive(count, total, worst, bytes, same_node, locations);
+    }
   };
   struct Side {  // for the distance of a Wait
     double before = 0;
@@ -129,7 +158,7 @@ class SendModes {
   void landed(const earl::Message& message);
   bool misarranged(const earl::Message& message) const;
 
-  const earl::Trace& trace_;
+  const earl::Trace* trace_;
   SendModeOptions options_;
   SendCost cost_;
   std::vector<Place> places_;  // by location

@@ -60,6 +60,19 @@ class RowTable {
     return {rows_[call_path].get(), locations_};
   }
   void release(CallPathIndex call_path) { rows_[call_path].reset(); }
+  template <class Archive>
+  void visit(Archive& archive) {
+    std::uint64_t size = rows_.size();
+    archive(size);
+    if constexpr (Archive::kReads) rows_.clear();
+    for (std::uint64_t r = 0; r < size; ++r) {
+      bool there = !Archive::kReads && rows_[r] != nullptr;
+      archive(there);
+      if (!there) continue;
+      Cell* const cells = row(static_cast<CallPathIndex>(r));
+      for (std::size_t l = 0; l < locations_; ++l) archive(cells[l]);
+    }
+  }
 
  private:
   std::size_t locations_;
@@ -182,6 +195,13 @@ class SeverityStore {
   // A sum of cells of the metric: the nearest in seconds, or in what is counted.
   double value(MetricIndex metric, Amount sum) const {
     return static_cast<double>(sum) / units_of(metrics_[metric].cells);
+  }
+
+  // Between stores of the same metrics and locations.
+  template <class Archive>
+  void visit(Archive& archive) {
+    for (OfMetric& of : metrics_) archive(of.whole, of.fractions);
+    archive(limited_, left_out_);
   }
 
   // How often a cell came to its limit, and how many values were no numbers and left out.

@@ -64,6 +64,23 @@ class Unexplained {
   }
   // What another one was told of other calls; its call path p is paths[p] here.
   void add(Unexplained& other, std::span<const CallPathIndex> paths);
+  template <class Archive>
+  void visit(Archive& archive) {
+    for (LocationIndex l = 0; l < recent_.size(); ++l) settle_all(l);
+    std::uint64_t functions = histograms_.size();
+    archive(functions);
+    auto each = histograms_.begin();
+    for (std::uint64_t f = 0; f < functions; ++f) {
+      const MpiFunction* function = Archive::kReads ? nullptr : each->first;
+      archive.pointer(function, mpi_functions());
+      archive(Archive::kReads ? histograms_[function] : (each++)->second);
+    }
+    std::uint64_t paths = functions_.size();
+    archive(paths);
+    if constexpr (Archive::kReads) functions_.resize(paths);
+    for (const MpiFunction*& function : functions_) archive.pointer(function, mpi_functions());
+    archive(rests_, late_);
+  }
   // f(CallPathIndex, LocationIndex, TimeSum) for all that is left.
   template <class F>
   void finish(F&& f) {

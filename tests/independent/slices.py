@@ -1,31 +1,43 @@
 #!/usr/bin/env python3
-"""Reports of traces analysed whole and in slices are equal, byte for byte: CUBE and CSV, messages and exit status.
+"""Reports of traces analysed by one process and by several are equal, byte for byte: CUBE, CSV, JSON, what is
+printed, exit status.
 
-slices.py BUILD [--at LIST] [--least N] TRACE|FOLDER ...    a folder's traces are NAME.txt, as text; BUILD has
-                                                            bin/expert and tests/text_trace
+slices.py BUILD [--processes N,N] [--at LIST] [--least N] TRACE|FOLDER ...
+                                   a folder's traces are NAME.txt, as text; BUILD has bin/expert and tests/text_trace
 
-Each trace is cut at all meetings at rest, or at those of the list. Which were not cut, and why, is said. Exit status: 0
-all are equal, and at least N were cut.
+Each trace is analysed by one process, by the numbers of processes given, and cut at the meetings of the list ("all":
+those at rest; "random": some of these). Which were not cut, and why, is said; they give the same report, too. Exit
+status: 0 all are equal, and at least N were cut.
 """
 import argparse
 import collections
+import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
 
-ALONE = "one process analyses all: "
+ALONE = "expert: one process analyses all: "
+FEWER = " processes analyse"
 
 
 def report_of(expert, trace, folder, *options):
-    """(exit status, messages, CUBE, CSV)"""
-    cube, csv = folder / "report.cube", folder / "report.csv"
-    for file in cube, csv:
+    """(exit status, printed, messages, CUBE, CSV, JSON), and why it was not cut"""
+    files = [folder / name for name in ("report.cube", "report.csv", "report.json")]
+    for file in files:
         file.unlink(missing_ok=True)
-    done = subprocess.run([expert, "--quiet", "--causes=never", "--doc-url=pages", "-o", cube, "--csv", csv, *options, trace],
-                          capture_output=True, check=False)
-    return done.returncode, done.stderr.decode(errors="replace"), *(
-        file.read_bytes() if file.exists() else None for file in (cube, csv))
+    cube, csv, json = files
+    done = subprocess.run([expert, "--full", "--instances=5", "--send-modes", "--causes=never", "--doc-url=pages", "-o", cube,
+                           "--csv", csv, "--json", json, *options, trace],
+                          capture_output=True, check=False, env={**os.environ, "NO_COLOR": "1"})
+    messages, why = [], None
+    for line in done.stderr.decode(errors="replace").splitlines():
+        if line.startswith(ALONE):
+            why = line[len(ALONE):]
+        elif not line.endswith(FEWER):
+            messages.append(line)
+    return (done.returncode, done.stdout, messages, *(file.read_bytes() if file.exists() else None for file in files)), why
 
 
 def traces_of(names, tool, folder):
@@ -41,27 +53,39 @@ def traces_of(names, tool, folder):
                 yield text, trace
 
 
+def some_meetings(dice):
+    """Numbers of meetings, of which few exist and fewer are at rest: those that do not are tried, too."""
+    return ",".join(str(n) for n in sorted(dice.sample(range(12), dice.randint(1, 2))))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--at", default="all")
+    parser.add_argument("--processes", default="")
     parser.add_argument("--least", type=int, default=1)
     parser.add_argument("traces", nargs="+")
     arguments = parser.parse_args()
     expert = arguments.build / "bin" / "expert"
-    why, cut, wrong = collections.Counter(), 0, []
+    why, cut, wrong, dice = collections.Counter(), 0, [], random.Random(14)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for name, trace in traces_of(arguments.traces, arguments.build / "tests" / "text_trace", folder):
-            sliced = report_of(expert, trace, folder, "--cut-at", arguments.at)
-            if ALONE in sliced[1]:
-                why[sliced[1].split(ALONE)[1].splitlines()[0]] += 1
-                continue
-            cut += 1
-            if report_of(expert, trace, folder) != sliced:
-                wrong.append(name)
-    for name in wrong:
-        print(f"{name}: the report of its slices is another one")
+            ways = [f"--processes={n}" for n in arguments.processes.split(",") if n]
+            if arguments.at:
+                ways.append(f"--cut-at={some_meetings(dice) if arguments.at == 'random' else arguments.at}")
+            whole, _ = report_of(expert, trace, folder)
+            for way in ways:
+                parts, alone = report_of(expert, trace, folder, way)
+                if parts != whole:
+                    wrong.append(f"{name}: with {way} the report is another one: " + ", ".join(
+                        what for what, a, b in zip(("status", "printed", "messages", "CUBE", "CSV", "JSON"), whole, parts) if a != b))
+                if alone is None:
+                    cut += 1
+                else:
+                    why[alone] += 1
+    for line in wrong:
+        print(line)
     for reason, count in why.most_common():
         print(f"{count} not cut: {reason}")
     print(f"{cut} cut, {len(wrong)} different")

@@ -1,9 +1,11 @@
 // What parts of a run add up to: a list of what is told, cut in two anywhere, is the list in one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <random>
+#include <sstream>
 
 #include "expert/analysis.h"
 #include "expert/part_sums.h"
@@ -27,7 +29,7 @@ PartSums nothing(const earl::Trace& trace) {
   static SeverityStore unused(all_metrics(), 0);
   static std::deque<Setting> settings;  // who is made of one refers to it
   const Setting& setting = settings.emplace_back(Setting{trace, unused});
-  PartSums sums{SeverityStore(all_metrics(), trace.location_count()), Unexplained(setting), {}, {}, {}};
+  PartSums sums{SeverityStore(all_metrics(), trace.location_count()), Unexplained(setting)};
   sums.processors.emplace(trace.location_count());
   return sums;
 }
@@ -162,6 +164,101 @@ TEST(Parts, ProcessorsFromEndToEnd) {
     first.add(second, std::vector<CallPathIndex>{0, 1});
     EXPECT_EQ(use(first), use(whole)) << cut;
   }
+}
+
+// Waits of few places and many amounts, some of which are equal.
+std::vector<Wait> some_waits() {
+  std::mt19937 random(11);
+  std::vector<Wait> waits(300);
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    Wait& w = waits[i];
+    w.metric = i % 3 == 0 ? metric_index<LateSender>() : metric_index<BarrierWait>();
+    w.call_path = random() % 3;
+    w.location = random() % 2;
+    w.begin = w.enter = {static_cast<double>(i)};
+    w.exit = {static_cast<double>(i) + 1};
+    w.end = w.exit;
+    w.waiting = {0.125 * (1 + random() % 4)};
+    w.ended_by = {static_cast<std::uint32_t>(random() % 2),
+                  static_cast<CallPathIndex>(random() % 3), w.exit};
+    w.operation.number = 10 + i / 2;  // of two waits each
+    w.operation.scattered = i % 5 == 0;
+  }
+  return waits;
+}
+
+std::string words_of(Instances& instances) {
+  std::ostringstream out;
+  const WaitResults results = instances.finish();
+  const auto say = [&](const Instance& i) {
+    out << i.metric << ' ' << i.begin.value << ' ' << i.end.value << ' ' << i.waiting.ticks()
+        << ' ';
+    for (const Waiter& w : i.waiters) {
+      out << w.location << '/' << w.call_path << '/' << w.ended_by.call_path << ' ';
+    }
+    out << i.further << '\n';
+  };
+  std::for_each(results.worst.begin(), results.worst.end(), say);
+  std::for_each(results.of_places.begin(), results.of_places.end(), say);
+  std::map<std::uint64_t, std::vector<Partner>> partners(results.partners.begin(),
+                                                         results.partners.end());
+  for (const auto& [place, all] : partners) {
+    for (const Partner& p : all) {
+      out << place << ": " << p.location << ' ' << p.call_path << ' ' << p.waited.ticks() << '\n';
+    }
+  }
+  return out.str();
+}
+
+TEST(Parts, WorstInstances) {
+  const std::vector<Wait> waits = some_waits();
+  const auto told = [&](std::size_t from, std::size_t to, CallPathIndex paths_from) {
+    Instances instances(5, 2);
+    for (std::size_t i = from; i < to; ++i) {
+      Wait wait = waits[i];
+      wait.call_path = (wait.call_path + paths_from) % 3;
+      wait.ended_by.call_path = (wait.ended_by.call_path + paths_from) % 3;
+      instances.on_wait(wait);
+    }
+    return instances;
+  };
+  Instances whole = told(0, waits.size(), 0);
+  const std::string expected = words_of(whole);
+  for (std::size_t cut = 0; cut <= waits.size(); cut += 2) {
+    Instances first = told(0, cut, 0), second = told(cut, waits.size(), 1);
+    first.add(second, std::vector<CallPathIndex>{2, 0, 1});
+    EXPECT_EQ(words_of(first), expected) << cut;
+  }
+}
+
+TEST(Parts, SitesThatMayServe) {
+  const earl::Trace trace = two_locations();
+  SeverityStore severities(all_metrics(), 2);
+  const Setting setting{trace, severities};
+  earl::OpenCall call;
+  call.index = 1;
+  const auto found = [&](std::uint32_t times) {
+    Dispatchers dispatchers(setting);
+    for (std::uint32_t i = 0; i < times; ++i) {
+      earl::RecvEvent receive{};
+      call.enter_pos = i;
+      receive.call = &call;
+      receive.source = ProcessId{i % 2};
+      receive.from_any = true;
+      dispatchers.on_receive(receive);
+    }
+    return dispatchers;
+  };
+  // Of 10 finds in two parts two may be answered behind their part, and nine cannot be half of 20.
+  Dispatchers few = found(5);
+  few.add(found(5), std::vector<CallPathIndex>{0});
+  EXPECT_TRUE(few.none());
+  Dispatchers many = found(1);
+  for (int i = 0; i < 9; ++i) many.add(found(1), std::vector<CallPathIndex>{0});
+  EXPECT_TRUE(many.none());  // of one source
+  Dispatchers several = found(1);
+  for (int i = 0; i < 9; ++i) several.add(found(2), std::vector<CallPathIndex>{0});
+  EXPECT_FALSE(several.none());
 }
 
 TEST(Parts, GateOfALocation) {

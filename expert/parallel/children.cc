@@ -1,0 +1,142 @@
+#include "expert/parallel/children.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace kojak::parallel {
+namespace {
+
+// Before the bytes.
+struct Header {
+  std::uint8_t good = 0;
+  std::uint8_t code = 0;   // of an error, whose message follows
+  std::uint64_t size = 0;  // of what follows
+};
+
+bool write_all(int to, const void* from, std::size_t n) {
+  const auto* p = static_cast<const std::byte*>(from);
+  while (n != 0) {
+    const ssize_t written = ::write(to, p, n);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    p += written;
+    n -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+bool read_all(int from, void* to, std::size_t n) {
+  auto* p = static_cast<std::byte*>(to);
+  while (n != 0) {
+    const ssize_t got = ::read(from, p, n);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    p += got;
+    n -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+[[noreturn]] void be_child(std::size_t k, int to, const Children::Work& work, pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  std::signal(SIGPIPE, SIG_IGN);
+  Header header;
+  std::vector<std::byte> bytes;
+  std::string why;
+  try {
+    auto done = work(k);
+    if (done) {
+      header.good = 1;
+      bytes = std::move(*done);
+    } else {
+      header.code = static_cast<std::uint8_t>(done.error().code);
+      why = done.error().message();
+    }
+  } catch (const std::bad_alloc&) {
+    header.code = static_cast<std::uint8_t>(ExitCode::kOutputFailed);
+    why = "there is not enough memory";
+  }
+  const void* const from = header.good != 0 ? static_cast<const void*>(bytes.data()) : why.data();
+  header.size = header.good != 0 ? bytes.size() : why.size();
+  const bool told = write_all(to, &header, sizeof header) && write_all(to, from, header.size);
+  ::_exit(told ? 0 : 1);
+}
+
+std::string words_of(int status) {
+  if (!WIFSIGNALED(status)) return "it ended before it was done";
+  const int signal = WTERMSIG(status);
+  std::string words = "it was ended by signal " + std::to_string(signal);
+  if (signal == SIGKILL) words += " (killed, often for want of memory)";
+  return words;
+}
+
+}  // namespace
+
+Error Children::failed(std::size_t k, const std::string& why) const {
+  return Error{.code = ExitCode::kOutputFailed,
+               .reason = "part " + std::to_string(k + 1) + " of " +
+                         std::to_string(children_.size() + 1) + " could not be analysed: " + why,
+               .remedy = "fewer processes need less memory; without --processes one does it all"};
+}
+
+Status Children::start(std::size_t n, const Work& work) {
+  const pid_t parent = ::getpid();
+  children_.resize(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return failed(k, std::strerror(errno));
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::close(ends[0]);
+      be_child(k, ends[1], work, parent);
+    }
+    const int error = errno;
+    ::close(ends[1]);
+    children_[k] = {pid, ends[0]};
+    if (pid < 0) return failed(k, std::strerror(error));
+  }
+  return {};
+}
+
+Result<std::vector<std::byte>> Children::take(std::size_t k) {
+  Child& child = children_[k];
+  Header header;
+  std::vector<std::byte> bytes;
+  bool told = read_all(child.from, &header, sizeof header);
+  if (told) {
+    bytes.resize(header.size);
+    told = read_all(child.from, bytes.data(), bytes.size());
+  }
+  ::close(std::exchange(child.from, -1));
+  int status = 0;
+  while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  child.pid = -1;
+  if (!told) return failed(k, words_of(status));
+  if (header.good != 0) return bytes;
+  Error error = failed(k, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  error.code = static_cast<ExitCode>(header.code);
+  return error;
+}
+
+Children::~Children() {
+  for (const Child& child : children_) {
+    if (child.from >= 0) ::close(child.from);
+    if (child.pid <= 0) continue;
+    ::kill(child.pid, SIGKILL);
+    while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+}
+
+}  // namespace kojak::parallel

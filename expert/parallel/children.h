@@ -1,0 +1,45 @@
+// Processes of this machine that each do a part of the work and give back bytes.
+//
+// Each is a copy of this process (fork), so that it knows all that this one knows: before any
+// thread. What a child gives comes through a pipe, when it is done with its part; a child waits
+// until it is taken. Who makes this object must have no other children. Errors: a child that
+// fails says why; of one that dies, by which signal. The end of this object ends children that are
+// still there; so does the end of this process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "epilog/format/error.h"
+
+namespace kojak::parallel {
+
+class Children {
+ public:
+  // What a child does: its bytes, or why it has none.
+  using Work = std::function<Result<std::vector<std::byte>>(std::size_t)>;
+
+  // For the numbers from 0 to n - 1.
+  Status start(std::size_t n, const Work& work);
+  // What child k has given, once for each.
+  Result<std::vector<std::byte>> take(std::size_t k);
+
+  Children() = default;
+  ~Children();
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+
+ private:
+  struct Child {
+    pid_t pid = -1;
+    int from = -1;  // the pipe's end
+  };
+  Error failed(std::size_t k, const std::string& why) const;
+  std::vector<Child> children_;
+};
+
+}  // namespace kojak::parallel

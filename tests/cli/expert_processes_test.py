@@ -1,0 +1,92 @@
+"""expert --processes (hidden): several processes analyse one merged trace; what one would have said, or why one does it."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from cli import BIN, CommandTest
+
+MAKE = BIN.parent / "tests" / "make_traces"
+OUTPUTS = ("a.cube", "a.csv", "a.json")
+ALONE = "expert: one process analyses all: "
+
+
+class ProcessesTest(CommandTest):
+    def make(self, kind, events):
+        for command in ([MAKE, kind, "local", "--ranks", 4, "--events", events], ["elg_merge", "-o", "a.elg", "local"]):
+            ran = self.run_command(*command)
+            self.assertEqual(ran.status, 0, ran.err)
+
+    def analyse(self, *words):
+        for name in OUTPUTS:
+            (self.dir / name).unlink(missing_ok=True)
+        ran = self.run_command("expert", "--full", "-o", "a.cube", "--csv", "a.csv", "--json", "a.json", *words, "a.elg",
+                               env={"NO_COLOR": "1"})
+        return ran, [(self.dir / name).read_bytes() for name in OUTPUTS if (self.dir / name).exists()]
+
+    def test_several_say_what_one_says(self):
+        for kind in ("barrier", "fence", "gats"):
+            self.make(kind, 20_000)
+            one, outputs = self.analyse("--causes=never", "--send-modes")
+            self.assertEqual((one.status, len(outputs)), (0, 3), one.err)
+            for processes in (2, 3, 5):
+                with self.subTest(kind=kind, processes=processes):
+                    several, theirs = self.analyse("--causes=never", "--send-modes", "--processes", processes)
+                    self.assertEqual(several.status, 0, several.err)
+                    self.assertEqual(several.out, one.out)
+                    self.assertEqual(theirs, outputs)
+                    self.assertNotIn(ALONE, several.err)
+
+    def test_one_does_what_several_cannot(self):
+        self.make("p2p", 2_000)
+        for words, why in ((["--causes=never"], "no meeting is at rest"),
+                           (["--causes=always"], "root causes cannot be added up yet"),
+                           (["--causes=never", "--html", "a.html"], "a page cannot be drawn in parts yet"),
+                           (["--causes=never", "--from", "0"], "only whole traces are cut, of files")):
+            with self.subTest(why):
+                one, outputs = self.analyse(*words)
+                several, theirs = self.analyse("--processes", 2, *words)
+                self.assertIn(ALONE + why, several.err)
+                self.assertEqual((several.status, several.out, theirs), (one.status, one.out, outputs))
+
+    def test_fewer_parts_than_processes_are_told(self):
+        self.make("fence", 200)
+        ran, _ = self.analyse("--causes=never", "--processes", 1000)
+        self.assertEqual(ran.status, 0, ran.err)
+        self.assertRegex(ran.err, r"(\d+) parts, the longest has \d+ % of the events: \1 of 1000 processes analyse")
+
+    def test_wrong_numbers(self):
+        self.make("fence", 200)
+        for number in ("0", "1025"):
+            ran, outputs = self.analyse("--processes", number)
+            self.assertEqual((ran.status, outputs), (1, []))
+            self.assertIn("--processes is a number from 1 to 1024", ran.err)
+
+    def test_who_dies_is_told_and_nothing_is_written(self):
+        self.make("fence", 1_000_000)
+        for _ in range(20):
+            with subprocess.Popen([BIN / "expert", "--causes=never", "--processes", "3", "-o", "a.cube", "a.elg"], cwd=self.dir,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as expert:
+                children = []
+                while expert.poll() is None and not children:
+                    try:
+                        with open(f"/proc/{expert.pid}/task/{expert.pid}/children", encoding="ascii") as told:
+                            children = told.read().split()
+                    except OSError:
+                        break
+                    time.sleep(0.001)
+                if children:
+                    os.kill(int(children[0]), signal.SIGKILL)
+                out, err = expert.communicate()
+            if expert.returncode != 0:
+                break
+            (self.dir / "a.cube").unlink()  # it was done before
+        self.assertEqual(expert.returncode, 4, err)
+        self.assertEqual(out, "")
+        self.assertRegex(err, r"part 1 of 3 could not be analysed: it was ended by signal 9 \(killed, often for want of memory\)")
+        self.assertFalse((self.dir / "a.cube").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

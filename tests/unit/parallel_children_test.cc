@@ -1,0 +1,124 @@
+// What goes from one process to another: values as bytes, and processes that give them, fail or
+// die.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <map>
+#include <new>
+#include <set>
+
+#include "epilog/format/mpi_functions.h"
+#include "expert/parallel/archive.h"
+#include "expert/parallel/children.h"
+
+namespace kojak::parallel {
+namespace {
+
+struct Inner {
+  std::vector<int> numbers;
+  std::string text;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(numbers, text);
+  }
+  bool operator==(const Inner&) const = default;
+};
+struct All {
+  double number = 0;
+  std::map<std::pair<int, int>, Inner> inner;
+  std::set<std::uint32_t> few;
+  std::vector<Inner> many;
+  std::optional<Inner> there, not_there;
+  const MpiFunction* function = nullptr;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(number, inner, few, many, there, not_there);
+    archive.pointer(function, mpi_functions());
+  }
+  bool operator==(const All&) const = default;
+};
+
+All some() {
+  return {0.1,
+          {{{1, 2}, {{3, 4}, "five"}}, {{1, 3}, {}}},
+          {7, 9},
+          {{{1}, "a"}, {{}, ""}},
+          Inner{{2}, "there"},
+          {},
+          find_mpi_function("MPI_Recv")};
+}
+
+TEST(Archive, GivesBackWhatWasPutIn) {
+  All all = some(), other;
+  Packer packer;
+  packer(all);
+  Unpacker unpacker(packer.bytes());
+  unpacker(other);
+  EXPECT_TRUE(unpacker.good());
+  EXPECT_EQ(other, all);
+}
+
+TEST(Archive, KnowsWhatIsCutOff) {
+  All all = some();
+  Packer packer;
+  packer(all);
+  for (std::size_t n = 0; n < packer.bytes().size(); ++n) {
+    All other;
+    Unpacker unpacker(std::span(packer.bytes()).first(n));
+    unpacker(other);
+    EXPECT_FALSE(unpacker.good()) << n;
+  }
+  std::vector<std::byte> more = packer.bytes();
+  more.push_back({});
+  All other;
+  Unpacker unpacker(more);
+  unpacker(other);
+  EXPECT_FALSE(unpacker.good());
+}
+
+TEST(Children, GiveTheirBytes) {
+  constexpr std::size_t kLarge = std::size_t{1} << 20;  // more than a pipe holds
+  Children children;
+  ASSERT_TRUE(children.start(3, [](std::size_t k) -> Result<std::vector<std::byte>> {
+    return std::vector<std::byte>(kLarge * k, static_cast<std::byte>(k));
+  }));
+  for (std::size_t k = 0; k < 3; ++k) {
+    auto bytes = children.take(k);
+    ASSERT_TRUE(bytes) << bytes.error().message();
+    EXPECT_EQ(*bytes, std::vector<std::byte>(kLarge * k, static_cast<std::byte>(k)));
+  }
+}
+
+TEST(Children, SayWhyTheyFail) {
+  Children children;
+  ASSERT_TRUE(children.start(4, [](std::size_t k) -> Result<std::vector<std::byte>> {
+    if (k == 0) return Error{.code = ExitCode::kBadInput, .reason = "cannot be read"};
+    if (k == 1) throw std::bad_alloc();
+    if (k == 2) std::raise(SIGKILL);
+    ::_exit(0);
+  }));
+  const char* const words[] = {
+      "part 1 of 5 could not be analysed: cannot be read",
+      "part 2 of 5 could not be analysed: there is not enough memory",
+      "part 3 of 5 could not be analysed: it was ended by signal 9 (killed",
+      "part 4 of 5 could not be analysed: it ended before it was done"};
+  for (std::size_t k = 0; k < 4; ++k) {
+    const auto bytes = children.take(k);
+    ASSERT_FALSE(bytes);
+    EXPECT_NE(bytes.error().message().find(words[k]), std::string::npos) << bytes.error().message();
+    EXPECT_EQ(bytes.error().code, k == 0 ? ExitCode::kBadInput : ExitCode::kOutputFailed);
+  }
+}
+
+// Those that are not asked are ended, also where they have more to say than the pipe holds.
+TEST(Children, EndWithWhoStartedThem) {
+  Children children;
+  ASSERT_TRUE(children.start(2, [](std::size_t k) -> Result<std::vector<std::byte>> {
+    if (k == 0) ::pause();
+    return std::vector<std::byte>(std::size_t{1} << 20);
+  }));
+}
+
+}  // namespace
+}  // namespace kojak::parallel
