@@ -166,7 +166,7 @@ bool share_processes(bool& first) {
 }
 
 // All threads together. False: this one is not recorded.
-bool join(GaspThread& thread) {
+[[gnu::noinline]] bool join(GaspThread& thread) {
   bool first = false;
   if (share_processes(first)) {
     if (first) {

@@ -34,9 +34,11 @@ COMPUTING_CALLS = {"strtod", "strtof", "strtold", "atof", "ldexp", "frexp", "pow
 # Start and end, whatever they are called in Fortran, and what they have called. What runs Python has a stack for it.
 LEFT_OUT = re.compile(
     r"p?mpi_(init|finalize|session_init|session_finalize)|kojak_MPI_(Init|Finalize|Session)|shmem_(init|finalize)"
-    r"|shmemx?_init|start_pes|ompt_start_tool|::(join_run_in|join|end_at_exit|say_at_exit|end_measurement|look_into|tell_program|say_if_passed_by)\(", re.IGNORECASE)
+    r"|shmemx?_init|start_pes|ompt_start_tool|::(join_run_in|end_at_exit|say_at_exit|end_measurement|look_into|tell_program|say_if_passed_by)\(", re.IGNORECASE)
 ON_OWN_STACK = re.compile(r"(\w+ )?kojak::measure::on_own_stack<")
 PYTHON = "kojak::measure::define_python_site("
+# Starts the measurement: where UPC's threads begin, or all of them meet for the first time.
+STARTS = "kojak::measure::(anonymous namespace)::join(kojak::measure::GaspThread&)"
 
 
 class Function:
@@ -171,7 +173,7 @@ class Stacks:
         # Where it jumps to another function its frame is gone, or is that one's, too.
         for callees, frame in ((function.calls, function.frame), (function.jumps, 0)):
             for callee in sorted(callees):
-                if self.names.get(callee, callee).startswith(PYTHON) or callee not in self.functions:
+                if self.names.get(callee, callee).startswith((PYTHON, STARTS)) or callee not in self.functions:
                     continue
                 more, chain = self.depth(callee, above + (name,))
                 if frame + more > deepest[0]:

@@ -7,7 +7,7 @@
 namespace kojak::expert {
 
 inline MetricIndex of_memory(MetricIndex of_shmem, WindowId window) {
-  return in_model(of_shmem, model_of_memory(window));
+  return is_symmetric(window) ? in_model(of_shmem, model_of_memory(window)) : of_shmem;
 }
 
 // Waiting for a lock that another holds, of this window or symmetric memory.
