@@ -164,8 +164,8 @@ class Unpacker {
     return 0;
   }
   void raw(void* to, std::size_t n) {
-    if (n > bytes_.size()) {
-      good_ = false;
+    good_ = good_ && n <= bytes_.size();
+    if (!good_) {  // what is behind has another meaning
       std::memset(to, 0, n);
       return;
     }
