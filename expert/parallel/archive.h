@@ -165,11 +165,12 @@ class Unpacker {
   }
   void raw(void* to, std::size_t n) {
     good_ = good_ && n <= bytes_.size();
+    if (n == 0) return;
     if (!good_) {  // what is behind has another meaning
       std::memset(to, 0, n);
       return;
     }
-    if (n != 0) std::memcpy(to, bytes_.data(), n);
+    std::memcpy(to, bytes_.data(), n);
     bytes_ = bytes_.subspan(n);
   }
   std::span<const std::byte> bytes_;
