@@ -91,12 +91,8 @@ bool begins_before_memory() {
   return number_of("UPC_NOTIFY") == 1100;
 }
 
-bool all_meet_in(GaspEvent event) {
+bool moves_data_of_all(GaspEvent event) {
   switch (event) {
-    case GaspEvent::kBarrier:
-    case GaspEvent::kNotify:
-    case GaspEvent::kAllAlloc:
-    case GaspEvent::kAllLockAlloc:
     case GaspEvent::kAllBroadcast:
     case GaspEvent::kAllScatter:
     case GaspEvent::kAllGather:
@@ -109,6 +105,15 @@ bool all_meet_in(GaspEvent event) {
     default:
       return false;
   }
+}
+
+bool allocates_for_all(GaspEvent event) {
+  return event == GaspEvent::kAllAlloc || event == GaspEvent::kAllLockAlloc;
+}
+
+bool all_meet_in(GaspEvent event) {
+  return event == GaspEvent::kBarrier || event == GaspEvent::kNotify || allocates_for_all(event) ||
+         moves_data_of_all(event);
 }
 
 const char* compiler_name() {

@@ -37,7 +37,10 @@ const elg_gasp_language* the_language();
 const char* compiler_name();
 // Whether gasp_init is called before there are shared variables: nothing can be exchanged there.
 bool begins_before_memory();
-// Whether all threads come to this event, each after as many of the kind.
+// Collective operations and allocations; and whether all threads come to this event, each after as
+// many of the kind.
+bool moves_data_of_all(GaspEvent event);
+bool allocates_for_all(GaspEvent event);
 bool all_meet_in(GaspEvent event);
 // Of a number of this compiler's. What is not of UPC's model is known by C functions and user
 // events alone.

@@ -194,7 +194,7 @@ void record_collective(GaspThread& thread, GaspEvent event, PlainCall& call, va_
   PeerId root = absent<PeerId>();
   if (event == GaspEvent::kAllBroadcast || event == GaspEvent::kAllScatter) root = peer_of(from);
   if (event == GaspEvent::kAllGather || reduces) root = peer_of(to);
-  if (call.measured) count(*threads);
+  count(*threads);
   end_upc_call(call, at, [&](Recording& records) {
     const bool own = raw(root) == static_cast<std::uint32_t>(thread.number);
     {
@@ -203,6 +203,13 @@ void record_collective(GaspThread& thread, GaspEvent event, PlainCall& call, va_
     }
     records.event(AttrUi1{kAttrCollectiveFlags, Byte{recorded_flags(flags)}});
     leave_together(records, *threads, root, moved_by(event, bytes, own));
+  });
+}
+
+void record_allocation(PlainCall& call, Ticks at) {
+  count(*threads);
+  end_upc_call(call, at, [](Recording& records) {
+    leave_together(records, *threads, absent<PeerId>(), {0, 0});
   });
 }
 
@@ -302,20 +309,11 @@ void note_event(GaspEvent event, PlainCall& call, va_list& arguments) {
       note_about(call, nullptr, peer_of(place), raw(lock_of(place)));
       break;
     }
-    case GaspEvent::kAllAlloc:
-    case GaspEvent::kAllLockAlloc:
-    case GaspEvent::kAllBroadcast:
-    case GaspEvent::kAllScatter:
-    case GaspEvent::kAllGather:
-    case GaspEvent::kAllGatherAll:
-    case GaspEvent::kAllExchange:
-    case GaspEvent::kAllPermute:
-    case GaspEvent::kAllReduce:
-    case GaspEvent::kAllPrefixReduce:
-    case GaspEvent::kCollectiveExit:
-      note_about(call, threads, absent<PeerId>(), 0);
-      break;
     default:
+      if (event == GaspEvent::kCollectiveExit || allocates_for_all(event) ||
+          moves_data_of_all(event)) {
+        note_about(call, threads, absent<PeerId>(), 0);
+      }
       break;
   }
   va_end(own);
@@ -413,22 +411,9 @@ void record_event(GaspThread& thread, GaspEvent event, PlainCall& call, va_list&
       return record_lock(call, arguments, at, true);
     case GaspEvent::kUnlock:
       return record_unlock(call, arguments, at);
-    case GaspEvent::kAllAlloc:
-    case GaspEvent::kAllLockAlloc:
-      if (call.measured) count(*threads);
-      return end_upc_call(call, at, [](Recording& records) {
-        leave_together(records, *threads, absent<PeerId>(), {0, 0});
-      });
-    case GaspEvent::kAllBroadcast:
-    case GaspEvent::kAllScatter:
-    case GaspEvent::kAllGather:
-    case GaspEvent::kAllGatherAll:
-    case GaspEvent::kAllExchange:
-    case GaspEvent::kAllPermute:
-    case GaspEvent::kAllReduce:
-    case GaspEvent::kAllPrefixReduce:
-      return record_collective(thread, event, call, arguments, at);
     default:
+      if (moves_data_of_all(event)) return record_collective(thread, event, call, arguments, at);
+      if (allocates_for_all(event)) return record_allocation(call, at);
       return end_upc_call(call, at, [](Recording& records) { records.leave(); });
   }
 }
