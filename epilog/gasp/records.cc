@@ -5,7 +5,6 @@
 #include "epilog/format/collective_operations.h"
 #include "epilog/format/field_values.h"
 #include "epilog/runtime/comm_object.h"
-#include "epilog/runtime/noted_records.h"
 #include "epilog/runtime/remote_operation.h"
 
 namespace kojak::measure {
@@ -258,22 +257,11 @@ void record_sync(GaspThread& thread, PlainCall& call, va_list& arguments, Ticks 
   });
 }
 
-// About a lock, or an operation of a set: its next one, or that which stands so many before.
-void note_about(PlainCall& call, CommObject* set, PeerId peer, std::uint64_t what) {
-  Recorder& r = the_recorder;
-  call.frame.in_call = false;
-  CommId cid = absent<CommId>();
-  if (set != nullptr) {
-    const BookkeepingLock lock;
-    if (defined_here(r, set->defined) || (fits(r, set->group) && define_members(r, *set)))
-      cid = CommId{set->id};
-    what = set->collectives - std::min<std::uint64_t>(what, set->collectives);
-  }
-  std::byte* const end = put_noted(
-      r.note->records, MpiOpenCall{r.lid, record_time(call.enter), cid, absent<WindowId>(), peer,
-                                   absent<PeerId>(), absent<Tag>(), Count64{what}, Count{0}});
-  keep_note(*r.note, static_cast<std::size_t>(end - r.note->records));
-  call.frame.in_call = true;
+// About the next operation of a set, or that which stands so many before.
+void note_meeting(PlainCall& call, CommObject& set, std::uint64_t before) {
+  const BookkeepingLock lock;
+  note_call(call, &set, absent<PeerId>(),
+            Count64{set.collectives - std::min(before, set.collectives)});
 }
 
 }  // namespace
@@ -299,20 +287,20 @@ void note_event(GaspEvent event, PlainCall& call, va_list& arguments) {
   va_copy(own, arguments);
   switch (event) {
     case GaspEvent::kBarrier:
-      note_about(call, phases, absent<PeerId>(), 0);
+      note_meeting(call, *phases, 0);
       break;
     case GaspEvent::kWait:
-      note_about(call, phases, absent<PeerId>(), 1);
+      note_meeting(call, *phases, 1);
       break;
     case GaspEvent::kLock: {
       const SharedPlace place = place_of(own);
-      note_about(call, nullptr, peer_of(place), raw(lock_of(place)));
+      note_call(call, nullptr, peer_of(place), Count64{raw(lock_of(place))});
       break;
     }
     default:
       if (event == GaspEvent::kCollectiveExit || allocates_for_all(event) ||
           moves_data_of_all(event)) {
-        note_about(call, threads, absent<PeerId>(), 0);
+        note_meeting(call, *threads, 0);
       }
       break;
   }

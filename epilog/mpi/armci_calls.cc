@@ -19,7 +19,6 @@
 #include "epilog/runtime/call.h"
 #include "epilog/runtime/comm_object.h"
 #include "epilog/runtime/handle_numbers.h"
-#include "epilog/runtime/noted_records.h"
 #include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/remote_operation.h"
 #include "epilog/runtime/run_properties.h"
@@ -100,18 +99,6 @@ Set* set_of(const elg_front_group* group) {
   return find_set(group_of_ranks(members.data(), static_cast<std::uint32_t>(size)));
 }
 
-// What the process is about while the call lasts.
-void note(PlainCall& call, int process) {
-  Recorder& r = the_recorder;
-  call.frame.in_call = false;
-  std::byte* const end =
-      put_noted(r.note->records, MpiOpenCall{r.lid, record_time(call.enter), absent<CommId>(),
-                                             absent<WindowId>(), peer_of(process), absent<PeerId>(),
-                                             absent<Tag>(), kUnknown64, Count{0}});
-  keep_note(*r.note, static_cast<std::size_t>(end - r.note->records));
-  call.frame.in_call = true;
-}
-
 int begin(elg_front_call* room, unsigned function, const void* frame, const void* caller,
           int process) {
   if (!is_live()) return 0;
@@ -131,7 +118,8 @@ int begin(elg_front_call* room, unsigned function, const void* frame, const void
   if (!call.measured) return 0;
   open_armci_call = &call.frame;
   starts_library = f.role == ShmemRole::kInit;
-  if (call.recorded && f.may_block && process >= 0) note(call, process);
+  if (call.recorded && f.may_block && process >= 0)
+    note_call(call, nullptr, peer_of(process), kUnknown64);
   return 1;
 }
 

@@ -84,6 +84,20 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
   call.frame.in_call = true;
 }
 
+void note_call(PlainCall& call, CommObject* set, PeerId peer, Count64 what) {
+  Recorder& r = the_recorder;
+  call.frame.in_call = false;
+  CommId cid = absent<CommId>();
+  if (set != nullptr &&
+      (defined_here(r, set->defined) || (fits(r, set->group) && define_members(r, *set))))
+    cid = CommId{set->id};
+  std::byte* const end = put_noted(
+      r.note->records, MpiOpenCall{r.lid, record_time(call.enter), cid, absent<WindowId>(), peer,
+                                   absent<PeerId>(), absent<Tag>(), what, Count{0}});
+  keep_note(*r.note, static_cast<std::size_t>(end - r.note->records));
+  call.frame.in_call = true;
+}
+
 Recording records_of(PlainCall& call) {
   call.frame.in_call = false;
   return records_of(call, ticks());

@@ -214,6 +214,11 @@ struct PlainCall {
                                   bool blocks, const void* caller);
 [[gnu::noinline]] void end_call(PlainCall& call);
 
+// What it is about, while it lasts: the next record that ends the trace if the process ends in it
+// (MPI_OPEN_CALL). `set`: what it is collective on, or null; its caller holds the bookkeeping lock
+// then. Only where it is recorded.
+void note_call(PlainCall& call, CommObject* set, PeerId peer, Count64 what);
+
 // The records of such a call in hand, instead of end_call(): what is put between is written with
 // its exit. Only where it is recorded.
 Recording records_of(PlainCall& call);

@@ -70,21 +70,6 @@ void ShmemCall::record(const F& records) {
   leave_call(plain_);
 }
 
-void ShmemCall::note(CommObject* set, std::uint32_t peer, std::uint64_t what) {
-  Recorder& r = the_recorder;
-  plain_.frame.in_call = false;
-  CommId cid = absent<CommId>();
-  if (set != nullptr &&
-      (defined_here(r, set->defined) || (fits(r, set->group) && define_members(r, *set))))
-    cid = CommId{set->id};
-  std::byte* const end = measure::put_noted(
-      r.note->records,
-      MpiOpenCall{r.lid, record_time(plain_.enter), cid, absent<WindowId>(), PeerId{peer},
-                  absent<PeerId>(), absent<Tag>(), Count64{what}, Count{0}});
-  keep_note(*r.note, static_cast<std::size_t>(end - r.note->records));
-  plain_.frame.in_call = true;
-}
-
 void ShmemCall::put(Context ctx, const void* at, std::uint64_t bytes, int pe, TransferMode mode) {
   record([&](Recording& call) {
     write_call(call, operation_of(ctx, at, pe, flags_of(mode), 1), bytes, {true, false});

@@ -64,7 +64,8 @@ class ShmemCall {
   // What a call that may wait is about, while it lasts (MPI_OPEN_CALL): the process, and the place
   // of a variable or the number of a lock.
   void about(int pe, std::uint64_t what = 0) {
-    if (plain_.recorded) note(nullptr, static_cast<std::uint32_t>(pe), what);
+    if (!plain_.recorded) return;
+    note_call(plain_, nullptr, PeerId{static_cast<std::uint32_t>(pe)}, Count64{what});
   }
   template <class M>
   void about_set(const M& members, int root) {
@@ -72,7 +73,8 @@ class ShmemCall {
     const BookkeepingLock lock;
     CommObject* const set = members.find();
     if (set == nullptr) return;
-    note(set, root < 0 ? kAbsent : raw(member_of(*set, root)), set->collectives);
+    note_call(plain_, set, root < 0 ? absent<PeerId>() : member_of(*set, root),
+              Count64{set->collectives});
   }
 
   bool measured() const { return plain_.measured; }
@@ -122,7 +124,6 @@ class ShmemCall {
   }
   void end_collective(CommObject* set, int root, Shape shape, std::uint64_t bytes,
                       Completes completes);
-  void note(CommObject* set, std::uint32_t peer, std::uint64_t what);
   template <class F>
   void record(const F& records);
 
