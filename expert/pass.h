@@ -58,7 +58,7 @@ class Analysis : public earl::Sink {
         setting_{trace, severities_},
         classes_(trace.definitions()),
         to_(setting_),
-        out_(trace, classes_, with_extras(trace), options.want_each_wait() ? &logs_ : nullptr,
+        out_(trace, setting_.services, classes_, with_extras(trace), options.want_each_wait() ? &logs_ : nullptr,
              gate),
         finders_(trace, out_) {
     follows_ = finders_.follow_calls();

@@ -1,4 +1,4 @@
-// Long because every kind of call that can wait stands here, in a few lines each.
+// Long because every kind of call of MPI that can wait stands here, in a few lines each.
 #include "expert/ends/last_call_finder.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "epilog/format/awaited.h"
 #include "epilog/format/mpi_roles.h"
+#include "expert/ends/awaited_words.h"
 #include "expert/ends/deadlocks.h"
 #include "expert/metrics/switched_off.h"
 #include "expert/metrics/time_class.h"
@@ -17,49 +18,6 @@ namespace {
 
 Byte kind_of(Awaited awaited) {
   return Byte{static_cast<std::uint8_t>(awaited)};
-}
-std::string tagged(Tag tag) {
-  return is_absent(tag) ? std::string() : " (tag " + std::to_string(raw(tag)) + ")";
-}
-
-std::string message_words(ProcessId source, Tag tag) {
-  return "a message from " +
-         (is_absent(source) ? "any rank" : "rank " + std::to_string(raw(source))) + tagged(tag);
-}
-
-// "rank 3", "ranks 1, 2 and 5", "ranks 1, 2, 3, 4 and 60 more".
-std::string rank_words(const std::set<std::uint32_t>& ranks, const char* last_word = "and",
-                       std::string_view word = "rank") {
-  constexpr std::size_t kNamed = 8;
-  std::string text = std::string(word) + (ranks.size() == 1 ? " " : "s ");
-  std::size_t named = 0;
-  for (const std::uint32_t rank : ranks) {
-    if (named == kNamed && ranks.size() > kNamed + 1) {
-      return text + ' ' + last_word + ' ' + std::to_string(ranks.size() - named) + " more";
-    }
-    if (named != 0) text += named + 1 == ranks.size() ? std::string(" ") + last_word + " " : ", ";
-    text += std::to_string(rank);
-    ++named;
-  }
-  return text;
-}
-
-void wait_for(LastCall& call, AwaitedThing thing, std::string what,
-              const std::set<std::uint32_t>& ranks) {
-  call.thing = thing;
-  call.awaits = std::move(what);
-  call.ranks.assign(ranks.begin(), ranks.end());
-}
-
-std::string_view name_of_unlock(PgasModel model) {
-  switch (model) {
-    case PgasModel::kArmci:
-      return "ARMCI_Unlock";
-    case PgasModel::kUpc:
-      return "upc_unlock";
-    default:
-      return "shmem_clear_lock";
-  }
 }
 
 bool is_send(MpiRole role) {
@@ -238,11 +196,6 @@ void LastCallFinder::on_unmet_receive(ProcessId process, ProcessId source, CommI
 }
 
 // ---- who is where
-
-const ShmemFunction* LastCallFinder::shmem_of(const earl::OpenCall& call) const {
-  const ShmemFunction* const f = definitions_.shmem(call.region);
-  return f != nullptr && f->may_block ? f : nullptr;
-}
 
 // Whose calls the processes could wait in.
 std::string LastCallFinder::library() const {
@@ -727,69 +680,6 @@ void LastCallFinder::for_finalize(const OpenCallState& s, LastCall& call) const 
   missing.erase(s.process());
   if (!missing.empty())
     wait_for(call, AwaitedThing::kMembers, "MPI_Finalize of " + rank_words(missing), missing);
-}
-
-// ---- SHMEM
-
-// Those of the active set that have neither come nor been there.
-void LastCallFinder::for_shmem_members(const OpenCallState& s, LastCall& call) {
-  const std::uint64_t ordinal = raw(s.note.ordinal);
-  Attendance& there = shmem_meetings_[{s.shmem, s.note.cid, ordinal}];
-  if (!there.missing) {
-    there.missing = members_of(s.note.cid);
-    for (const Rank rank : there.there) there.missing->erase(rank);
-    for (auto open = collectives_.lower_bound({raw(s.note.cid), ordinal, MpiRole{}});
-         open != collectives_.end() && std::get<0>(open->first) == raw(s.note.cid) &&
-         std::get<1>(open->first) == ordinal;
-         ++open) {
-      for (const Rank rank : open->second) there.missing->erase(rank);
-    }
-  }
-  const Ranks& missing = *there.missing;
-  if (missing.empty()) return;
-  const bool notified = s.shmem->role == ShmemRole::kNotifyWait;
-  const std::string name(notified ? "upc_notify" : s.shmem->name);
-  const Rank root = raw(s.note.dlid);
-  if (root != s.process() && missing.contains(root)) {
-    return wait_for(call, AwaitedThing::kMembers, name + " of " + one_of_shmem(root) + ", the root",
-                    {root});
-  }
-  wait_for(call, AwaitedThing::kMembers, name + " of " + rank_words(missing, "and", process_word_),
-           missing);
-}
-
-std::string LastCallFinder::one_of_shmem(Rank rank) const {
-  return std::string(process_word_) + ' ' + std::to_string(rank);
-}
-
-void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) {
-  if (!s.noted) return;
-  if (!is_absent(s.note.cid)) return for_shmem_members(s, call);
-  switch (s.shmem->role) {
-    case ShmemRole::kWait:
-    case ShmemRole::kWaitUntil: {
-      Ranks others = everybody_;
-      others.erase(s.process());
-      call.any = true;
-      return wait_for(call, AwaitedThing::kWrite, "a write of any other process to its variable",
-                      others);
-    }
-    case ShmemRole::kSetLock: {
-      const auto holder = holders_.find(static_cast<std::uint32_t>(raw(s.note.ordinal)));
-      if (holder == holders_.end() || holder->second == kAbsent) return;
-      if (holder->second == s.process()) return;
-      return wait_for(
-          call, AwaitedThing::kClearLock,
-          std::string(name_of_unlock(s.shmem->model)) + " of " + one_of_shmem(holder->second),
-          {holder->second});
-    }
-    default: {
-      const Rank target = raw(s.note.dlid);
-      if (target == kAbsent || target == s.process()) return;
-      return wait_for(call, AwaitedThing::kProgress,
-                      "progress at " + one_of_shmem(target) + ", its target", {target});
-    }
-  }
 }
 
 void LastCallFinder::resolve(const OpenCallState& s, LastCall& call) {

@@ -128,22 +128,27 @@ using Transfer = std::pair<std::uint32_t, std::uint32_t>;
 struct Ends {
   std::optional<Transfer> begins, ends;
 };
+template <class R, class Id>
+std::optional<Transfer> transfer_in(const RawRecord& record, const Dialect& dialect,
+                                    Id R::*origin) {
+  R r;
+  if (decode(record, dialect, r) != nullptr) return std::nullopt;
+  return Transfer{raw(r.*origin), raw(r.rmaid)};
+}
 Ends transfer_of(const RawRecord& record, const Dialect& dialect) {
   Ends ends;
   dispatch_record(record.type, [&]<class R>() {
-    R r;
-    const auto lid = [](const auto& of) { return raw(of.lid); };
     if constexpr (std::is_same_v<R, MpiPut1ts> || std::is_same_v<R, MpiGet1to> ||
                   std::is_same_v<R, MpiPut1to>) {
-      if (decode(record, dialect, r) == nullptr) ends.begins = {lid(r), raw(r.rmaid)};
+      ends.begins = transfer_in(record, dialect, &R::lid);
     } else if constexpr (std::is_same_v<R, MpiPut1te>) {
-      if (decode(record, dialect, r) == nullptr) ends.ends = {raw(r.slid), raw(r.rmaid)};
+      ends.ends = transfer_in(record, dialect, &R::slid);
     } else if constexpr (std::is_same_v<R, RmaMark>) {
-      if (decode(record, dialect, r) == nullptr) ends.ends = {raw(r.olid), raw(r.rmaid)};
+      ends.ends = transfer_in(record, dialect, &R::olid);
     } else if constexpr (std::is_same_v<R, MpiGet1ts>) {
-      if (decode(record, dialect, r) == nullptr) ends.ends = {raw(r.dlid), raw(r.rmaid)};
+      ends.ends = transfer_in(record, dialect, &R::dlid);
     } else if constexpr (std::is_same_v<R, MpiGet1te>) {
-      if (decode(record, dialect, r) == nullptr) ends.ends = {lid(r), raw(r.rmaid)};
+      ends.ends = transfer_in(record, dialect, &R::lid);
     }
   });
   return ends;
@@ -257,7 +262,8 @@ Result<Slices> Slices::of(const std::string& file) {
   unsigned bits = 0;
   for (const auto& [id, place] : places) {
     bits = std::max(bits, place.rows.bits());
-    if (place.maker->alone()) slices.alone_ = "rank " + std::to_string(id) + " uses SHMEM, ARMCI or UPC";
+    if (!place.maker->alone()) continue;
+    slices.alone_ = "rank " + std::to_string(id) + " uses SHMEM, ARMCI or UPC";
   }
   MeetingTable table;
   for (auto& [id, place] : places) {

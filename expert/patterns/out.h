@@ -23,10 +23,10 @@ template <class Listeners>
 class Out final : public WaitStream {
  public:
   // `memory`: see WaitStream. `gate`: of which calls those who listen are told; null: of all.
-  Out(const earl::Trace& trace, const RegionClasses& classes, Listeners& to, LogMemory* memory,
-      const Gate* gate)
+  Out(const earl::Trace& trace, const Services& services, const RegionClasses& classes,
+      Listeners& to, LogMemory* memory, const Gate* gate)
       : trace_(trace),
-        services_(trace),
+        services_(services),
         classes_(classes),
         to_(to),
         memory_(memory),
@@ -74,6 +74,7 @@ class Out final : public WaitStream {
   // No two clocks of the trace are further apart.
   Seconds max_delta() const { return trace_.max_delta(); }
   const Definitions& definitions() const { return trace_.definitions(); }
+  const Services& services() const { return services_; }
   bool native() const { return trace_.native(); }
   bool shared_memory(WindowId window) const {
     const WindowDef* def = definitions().windows.find(window);
@@ -162,7 +163,7 @@ class Out final : public WaitStream {
   }
 
   const earl::Trace& trace_;
-  const Services services_;
+  const Services& services_;
   const RegionClasses& classes_;
   Listeners& to_;
   LogMemory* const memory_;

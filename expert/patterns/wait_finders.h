@@ -31,7 +31,7 @@ class WaitFinders {
         notifications_(trace) {
     if (RmaWaits::concerns(trace.definitions())) {
       hides_progress_ = SwitchedOff(trace.definitions()).hides_progress();
-      rma_.emplace(trace, !hides_progress_, out);
+      rma_.emplace(trace, out.services(), !hides_progress_, out);
     }
     if (OmpTeams::concerns(trace.definitions())) omp_.emplace(trace, out);
     if (has_functions_of(trace.definitions(), PgasModel::kUpc)) upc_.emplace(trace);

@@ -20,8 +20,8 @@
 //   upc_wait
 //                                         returns
 //   on_begin(first), on_end(last)         before and after everything: the trace's times
-// The list of an analysis (expert/pass.h) names all consumers: C is always there, std::optional<C> if
-// the analysis makes one, C* if it is handed one.
+// The list of an analysis (expert/pass.h) names all consumers: C is always there, std::optional<C>
+// if the analysis makes one, C* if it is handed one.
 #pragma once
 
 #include <concepts>

@@ -21,10 +21,10 @@ bool is_completion(MpiRole role) {
 
 }  // namespace
 
-RmaWaits::RmaWaits(const earl::Trace& trace, bool known, WaitStream& out)
+RmaWaits::RmaWaits(const earl::Trace& trace, const Services& services, bool known, WaitStream& out)
     : trace_(trace),
       pausing_(trace.pausing_region()),
-      services_(trace),
+      services_(services),
       presence_(trace.process_count()),
       claims_(known, out),
       locks_(trace.process_count(), presence_,

@@ -27,7 +27,7 @@ namespace kojak::expert {
 class RmaWaits {
  public:
   // `known`: whether the trace tells who is outside MPI.
-  RmaWaits(const earl::Trace& trace, bool known, WaitStream& out);
+  RmaWaits(const earl::Trace& trace, const Services& services, bool known, WaitStream& out);
   // Whether a trace has anything that these patterns look at.
   static bool concerns(const Definitions& definitions);
 
@@ -281,7 +281,7 @@ class RmaWaits {
 
   const earl::Trace& trace_;
   RegionId pausing_;
-  Services services_;
+  const Services& services_;
   Presence presence_;
   WaitClaims claims_;
   LockQueue locks_;
