@@ -54,8 +54,8 @@ PATTERNS = {
     "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained", "mpi_polling", "mpi_polling_idle"}
 # Parts of other patterns, and counts: they claim no time of their own.
 PARTS = {"mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained", "mpi_polling", "mpi_polling_idle",
-         "upc_earlyreduce", "upc_hot_thread", "upc_hot_pair", "upc_fine_grained", "mpi_latesender_wo", "mpi_latereceiver_wo", "mpi_earlyreduce", "mpi_rma_latepost_first",
-         "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair", "mpi_rma_indirectwait"}
+         "upc_earlyreduce", "upc_hot_thread", "upc_hot_pair", "upc_fine_grained", "mpi_latesender_wo", "mpi_latereceiver_wo",
+         "mpi_earlyreduce", "mpi_rma_latepost_first", "mpi_rma_latecomplete", "mpi_rma_latecomplete_pair", "mpi_rma_indirectwait"}
 # Time of a call itself, or of others than the one that waits.
 NO_WAITS = {"mpi_nxn_completion", "mpi_barrier_completion", "mpi_rma_fence_completion", "omp_idle_threads", "omp_fork"}
 # Counters of processor time, of which a part is said to fall to waiting.

@@ -28,9 +28,7 @@ def main():
     case = Case(options.parse_args())
     how = case.args.arguments[0]
     traces = case.work / "traces"
-    done = case.run(True, {"ELG_DIR": traces, "ELG_CALLSITES": "path:4", "KOJAK_FILE": case.work / "file"})
-    if done.returncode != 0 or done.stderr:
-        sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
+    done = case.measured(traces, ELG_CALLSITES="path:4", KOJAK_FILE=case.work / "file")
     length, ran, without = (float(n) for n in re.search(r"late (\S+) ran (\S+) without (\S+)", done.stdout).groups())
     words = case.analyse(traces, "--causes=always", "--full", "--json", case.work / "a.json")
     found = json.loads((case.work / "a.json").read_text())

@@ -43,9 +43,7 @@ def limited_run(case, group, number):
     """The program's run in that group; its traces."""
     case.wrapper = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
     traces = case.work / f"traces{number}"
-    done = case.run(True, {"ELG_DIR": traces})
-    if done.returncode != 0 or done.stderr:
-        sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
+    case.measured(traces)
     words = case.analyse(traces, "--full", "--json", case.work / "a.json")
     return words, json.loads((case.work / "a.json").read_text())["processors"]["limits"]
 

@@ -20,9 +20,7 @@ def main():
     options.add_argument("--bin", required=True)
     case = Case(options.parse_args())
     traces = case.work / "traces"
-    done = case.run(True, {"ELG_DIR": traces})
-    if done.returncode != 0 or done.stderr:
-        sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
+    done = case.measured(traces)
     words = case.analyse(traces, "--json", case.work / "a.json")
     found = json.loads((case.work / "a.json").read_text())
     if "unknown" in done.stdout:

@@ -19,9 +19,7 @@ def main():
     options.add_argument("--bin", required=True)
     case = Case(options.parse_args())
     traces = case.work / "traces"
-    done = case.run(True, {"ELG_DIR": traces})
-    if done.returncode != 0 or done.stderr:
-        sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
+    done = case.measured(traces)
     set_at = [float(at) for at in re.findall(r"rank 2 set (\S+)", done.stdout)]
     waited = {0: 0.0, 1: 0.0}
     for rank in waited:

@@ -27,6 +27,13 @@ class Case:
         command, env = self.command(*arguments, **how)
         return subprocess.run(command, env=env, capture_output=True, text=True, timeout=150, cwd=self.work)
 
+    def measured(self, traces, **settings):
+        """A run that ends well and says nothing of its own on standard error."""
+        done = self.run(True, {"ELG_DIR": traces, **settings})
+        if done.returncode != 0 or done.stderr:
+            sys.exit(f"the program ended with {done.returncode}\n{done.stderr}")
+        return done
+
     def start(self, extra, launcher):
         """The measured program, without waiting for its end."""
         command, env = self.command(True, extra, launcher=launcher)

@@ -295,20 +295,22 @@ bool is_helper(const std::string& name) {
   return is_launcher_name(name) || kHelpers.count(name) != 0;
 }
 
+// By what a program is recorded.
+enum class Uses : std::uint8_t { kMpi, kShmem, kGasp };
+
 // What is known without the command's files: whether the library was in a program at all.
 std::string why_not_reached(const std::string& program, const std::string& end,
-                            const std::vector<std::string>& loaded, bool only_shmem = false,
-                            bool only_gasp = false) {
+                            const std::vector<std::string>& loaded, Uses uses = Uses::kMpi) {
   std::string own;  // a program that had it and is no helper
   for (const std::string& name : loaded) {
     if (program.empty() ? !is_helper(name) : name == base_name(program)) own = name;
   }
-  if (!own.empty() && only_gasp) {
+  if (!own.empty() && uses == Uses::kGasp) {
     return own +
            " told of no event, or ended before: is it compiled for it (gupc -fupc-instrument, upcc "
            "--inst)?";
   }
-  if (!own.empty() && only_shmem) {
+  if (!own.empty() && uses == Uses::kShmem) {
     return own +
            " did not call shmem_init, or ended before it came back, or takes SHMEM from a handle "
            "(dlsym, RTLD_DEEPBIND)";
@@ -371,13 +373,13 @@ std::string why_no_trace(const std::vector<std::string>& command, const MpiUse& 
            "name that "
            "with --mpi";
   }
-  if (use.only_gasp) return why_not_reached(program, end, loaded, false, true);
+  if (use.only_gasp) return why_not_reached(program, end, loaded, Uses::kGasp);
   const bool only_shmem = use.uses_shmem() && mpi_of_program(program).empty();
   if (!only_shmem && !use.launched.empty() && use.launched != use.mpi) {
     return program + " is linked with " + use.mpi + ", and was started by " + use.launched +
            "'s launcher: use that of its own MPI";
   }
-  return why_not_reached(program, end, loaded, only_shmem);
+  return why_not_reached(program, end, loaded, only_shmem ? Uses::kShmem : Uses::kMpi);
 }
 
 }  // namespace kojak::run

@@ -15,13 +15,46 @@ from run_sites import Case, merge, parser  # noqa: E402
 GET = 0.1  # the server works so long for each get
 
 
-def told(case, traces):
-    """The merged trace's words on who serves: rank -> since when."""
+def properties(case, traces):
+    """The merged trace's properties: key, value, process. It has none of what the measurement tells the merge alone."""
     text = subprocess.run([case.args.bin / "elg_print", f"{traces}.elg"], capture_output=True, text=True,
                           check=False).stdout
     strings = dict(re.findall(r'^STRING strid=(\d+) .*str="(.*)"$', text, re.MULTILINE))
-    rows = re.findall(r"^RUN_PROPERTY key=(\d+) value=(\d+) pid=(\w+)", text, re.MULTILINE)
-    return {int(rank): float(strings[value]) for key, value, rank in rows if strings[key] == "service.since"}
+    rows = [(strings[key], strings[value], process) for key, value, process in
+            re.findall(r"^RUN_PROPERTY key=(\d+) value=(\d+) pid=(\w+)", text, re.MULTILINE)]
+    if {"library.thread", "library.process"} & set(strings.values()):
+        sys.exit(f"{traces}: what the measurement tells the merge stands in its trace")
+    return rows
+
+
+def told(case, traces):
+    """The merged trace's words on which processes serve: rank -> since when."""
+    return {int(rank): float(value) for key, value, rank in properties(case, traces) if key == "service.since"}
+
+
+def severities(case, traces):
+    """By metric, process and thread, over all call paths; empty cells are not there."""
+    csv, of = pathlib.Path(f"{traces}.csv"), {}
+    subprocess.run([case.args.bin / "expert", "-q", "-o", "/dev/null", "--csv", csv, f"{traces}.elg"], check=True)
+    for row in csv.read_text().splitlines()[1:]:
+        metric = row.split(",", 1)[0]
+        process, thread, value = row.rsplit(",", 3)[1:]
+        key = metric, int(process), int(thread)
+        of[key] = of.get(key, 0) + float(value)
+    return of
+
+
+def check_severities(of, serves):
+    """The (process, thread) that serves waits for nothing, and its time is told; another waits while one is answered."""
+    wrong = {key: value for key, value in of.items() if key[1:] in serves and value > 0.001
+             and re.match(r"mpi_(late|wait|unexplained|finalize_wait|polling)", key[0])}
+    if wrong:
+        sys.exit(f"it waits: {wrong}")
+    if of["service", 2, serves[-1][1]] < 2 * GET:
+        sys.exit(f"it serves {of['service', 2, serves[-1][1]]} s")
+    waited = sum(of.get(("mpi_latesender", rank, 0), 0) for rank in (0, 1))
+    if waited < 2 * GET:
+        sys.exit(f"they wait {waited} s for the one that serves")
 
 
 def run(case, mode, ranks):
@@ -80,18 +113,7 @@ def main():
                       r"the end\); its \S+ m?s are not counted\.", said)
     if not who:
         sys.exit(f"it is not said who serves: {said}")
-    csv = f"{traces}.csv"
-    subprocess.run([case.args.bin / "expert", "-q", "-o", report, "--csv", csv, f"{traces}.elg"], check=True)
-    of = {}
-    for row in pathlib.Path(csv).read_text().splitlines()[1:]:
-        metric, *_, process, _, value = row.rsplit(",", 6)[0].split(",")[:1] + row.rsplit(",", 3)
-        of[metric, int(process)] = of.get((metric, int(process)), 0) + float(value)
-    wrong = {key: value for key, value in of.items()
-             if key[1] == 2 and value > 0.001 and re.match(r"mpi_(late|wait|unexplained|finalize_wait|polling)", key[0])}
-    if wrong:
-        sys.exit(f"it waits: {wrong}")
-    if of["service", 2] < 2 * GET:
-        sys.exit(f"it serves {of['service', 2]} s")
+    check_severities(severities(case, traces), [(2, 0)])
     # The second one asks while the first is answered.
     subprocess.run([case.args.bin / "expert", "-q", "-o", report, "--json", f"{traces}.json", f"{traces}.elg"], check=True)
     causes = json.loads(pathlib.Path(f"{traces}.json").read_text())["root_causes"]["causes"]
@@ -100,10 +122,6 @@ def main():
     if sum(cause["seconds"] for cause in busy) < 0.3 * GET or any(
             not re.match(r"rank 2, which serves, was answering rank [01] for ", cause["words"]) for cause in busy):
         sys.exit(f"it is busy: {busy}")
-    # One of the two waits while the other is answered.
-    waited = sum(of.get(("mpi_latesender", rank), 0) for rank in (0, 1))
-    if waited < 2 * GET:
-        sys.exit(f"they wait {waited} s for the one that serves")
     subprocess.run([sys.executable, case.args.compare, "--print-tool", case.args.bin / "elg_print", f"{traces}.elg", report],
                    check=True, stdout=subprocess.DEVNULL)
 

@@ -8,30 +8,13 @@ import subprocess
 import sys
 
 from reports import analyse  # noqa: E402
-from run_serving import GET, run, words  # noqa: E402
+from run_serving import check_severities, properties, run, severities, words  # noqa: E402
 from run_sites import Case, parser  # noqa: E402
 
 
 def told(case, traces):
     """The merged trace's words on which threads serve."""
-    text = subprocess.run([case.args.bin / "elg_print", f"{traces}.elg"], capture_output=True, text=True, check=True).stdout
-    strings = dict(re.findall(r'^STRING strid=(\d+) .*str="(.*)"$', text, re.MULTILINE))
-    rows = re.findall(r"^RUN_PROPERTY key=(\d+) value=\d+ pid=(\w+)", text, re.MULTILINE)
-    if "library.thread" in strings.values():
-        sys.exit(f"{traces}: what the measurement tells the merge stands in its trace")
-    return {(int(rank), strings[key]) for key, rank in rows if strings[key].startswith("service.since")}
-
-
-def severities(case, traces):
-    """By metric, process and thread, over all call paths."""
-    csv, of = pathlib.Path(f"{traces}.csv"), {}
-    subprocess.run([case.args.bin / "expert", "-q", "-o", "/dev/null", "--csv", csv, f"{traces}.elg"], check=True)
-    for row in csv.read_text().splitlines()[1:]:
-        metric = row.split(",", 1)[0]
-        process, thread, value = row.rsplit(",", 3)[1:]
-        key = metric, int(process), int(thread)
-        of[key] = of.get(key, 0) + float(value)
-    return of
+    return {(int(rank), key) for key, _, rank in properties(case, traces) if key.startswith("service.since")}
 
 
 def main():
@@ -56,17 +39,7 @@ def main():
     if not re.search(r"rank 0, thread 1 serves the others \(it is in serve_requests, from \S+ m?s to the end\), and so do 2 more; "
                      r"their \S+ m?s are not counted\.", said):
         sys.exit(f"it is not said who serves: {said}")
-    of = severities(case, traces)
-    wrong = {key: value for key, value in of.items()
-             if key[2] == 1 and value > 0.001 and re.match(r"mpi_(late|wait|unexplained|finalize_wait|polling)", key[0])}
-    if wrong:
-        sys.exit(f"it waits: {wrong}")
-    if of["service", 2, 1] < 2 * GET:
-        sys.exit(f"it serves {of['service', 2, 1]} s")
-    # One of the two waits while the other is answered.
-    waited = sum(of.get(("mpi_latesender", rank, 0), 0) for rank in (0, 1))
-    if waited < 2 * GET:
-        sys.exit(f"they wait {waited} s for the one that serves")
+    check_severities(severities(case, traces), [(rank, 1) for rank in range(3)])
     subprocess.run([sys.executable, case.args.compare, "--print-tool", case.args.bin / "elg_print", f"{traces}.elg", report],
                    check=True, stdout=subprocess.DEVNULL)
 
