@@ -58,8 +58,8 @@ class Analysis : public earl::Sink {
         setting_{trace, severities_},
         classes_(trace.definitions()),
         to_(setting_),
-        out_(trace, setting_.services, classes_, with_extras(trace), options.want_each_wait() ? &logs_ : nullptr,
-             gate),
+        out_(trace, setting_.services, classes_, with_extras(trace),
+             options.want_each_wait() ? &logs_ : nullptr, gate),
         finders_(trace, out_) {
     follows_ = finders_.follow_calls();
     to_.each_extra([&](auto& c) {
