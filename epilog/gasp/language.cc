@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <atomic>
+
 #include "epilog/format/field_values.h"
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/local_trace.h"
@@ -29,7 +31,9 @@ static_assert(kEvents == static_cast<std::size_t>(GaspEvent::kUser));
 const elg_gasp_language* language = nullptr;
 bool only_plain = false;  // not UPC
 HashMap<GaspEvent> events;
-HashMap<const char*> user_names;
+// Of the program's own events, from first_user on.
+constexpr unsigned kMostNames = 4096;
+std::atomic<const char*>* user_names = nullptr;
 unsigned first_user = 1, last_user = 0, version = 0;
 // The compiler's values of IN_NOSYNC ... OUT_ALLSYNC, 0 where it has none.
 constexpr const char* kFlagNames[] = {"UPC_IN_NOSYNC",  "UPC_IN_MYSYNC",  "UPC_IN_ALLSYNC",
@@ -49,6 +53,11 @@ bool take(const elg_gasp_id& id) {
     if (kRows[i].name == name) return events.set(id.id, static_cast<GaspEvent>(i)) != nullptr;
   }
   return true;
+}
+
+std::atomic<const char*>* name_of_user_event(unsigned tag) {
+  if (user_names == nullptr || tag < first_user || tag > last_user) return nullptr;
+  return tag - first_user < kMostNames ? &user_names[tag - first_user] : nullptr;
 }
 
 unsigned number_of(std::string_view name) {
@@ -79,6 +88,7 @@ bool learn_language(int model, const elg_gasp_language* given) {
   only_plain = model != ELG_GASP_UPC;
   bool good = true;
   for (const elg_gasp_id* id = given->ids; id->name != nullptr; ++id) good = take(*id) && good;
+  user_names = static_cast<std::atomic<const char*>*>(allocate(kMostNames * sizeof *user_names));
   return good;
 }
 
@@ -141,22 +151,22 @@ std::uint8_t recorded_flags(int flags) {
 
 void name_user_event(unsigned tag, const char* name) {
   if (name == nullptr) return;
-  const BookkeepingLock lock;
   const std::size_t size = strlen(name) + 1;
   auto* const copy = static_cast<char*>(allocate(size));
   if (copy == nullptr) return;
   memcpy(copy, name, size);
-  user_names.set(tag, copy);
+  std::atomic<const char*>* const known = name_of_user_event(tag);
+  if (known != nullptr) known->store(copy, std::memory_order_release);
 }
 
 const char* user_event_name(unsigned tag) {
-  const BookkeepingLock lock;
-  const char** const known = user_names.find(tag);
-  return known != nullptr ? *known : "user event";
+  std::atomic<const char*>* const known = name_of_user_event(tag);
+  const char* const name = known != nullptr ? known->load(std::memory_order_acquire) : nullptr;
+  return name != nullptr ? name : "user event";
 }
 
 void define_language(Recorder& r) {
-  if (the_session.run.rank != 0) return;
+  if (r.trace == nullptr || r.trace->rank != 0) return;
   define_for_run(r, run_property::kUpcCompiler, compiler_name());
   char key[64], value[16];
   snprintf(value, sizeof value, "%u", version);

@@ -2,7 +2,7 @@
 // and whom a pointer-to-shared belongs to.
 //
 // Owned by the process; set by the first thread that begins, constant afterwards but for the names
-// of the program's own events, which the bookkeeping lock guards. What the language's functions
+// of the program's own events. What the language's functions
 // tell GASP of themselves must be ignored (ask_language() in thread.h).
 #pragma once
 

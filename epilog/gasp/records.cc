@@ -19,8 +19,6 @@ namespace {
 // They keep identities from those of others.
 constexpr std::uint64_t kThreads = 0x5550433031u, kPhases = 0x5550433032u;
 
-constinit CommObject* threads = nullptr;
-constinit CommObject* phases = nullptr;
 const void* const kImplicit = reinterpret_cast<const void*>(~std::uintptr_t{0});
 
 CommObject* make_set(std::uint64_t kind) {
@@ -193,22 +191,23 @@ void record_collective(GaspThread& thread, GaspEvent event, PlainCall& call, va_
   PeerId root = absent<PeerId>();
   if (event == GaspEvent::kAllBroadcast || event == GaspEvent::kAllScatter) root = peer_of(from);
   if (event == GaspEvent::kAllGather || reduces) root = peer_of(to);
-  count(*threads);
+  CommObject& everybody = *thread.everybody;
+  count(everybody);
   end_upc_call(call, at, [&](Recording& records) {
     const bool own = raw(root) == static_cast<std::uint32_t>(thread.number);
     {
       const BookkeepingLock lock;  // its definition stands before the attribute of the exit
-      if (!records.use(*threads)) return records.leave();
+      if (!records.use(everybody)) return records.leave();
     }
     records.event(AttrUi1{kAttrCollectiveFlags, Byte{recorded_flags(flags)}});
-    leave_together(records, *threads, root, moved_by(event, bytes, own));
+    leave_together(records, everybody, root, moved_by(event, bytes, own));
   });
 }
 
-void record_allocation(PlainCall& call, Ticks at) {
-  count(*threads);
-  end_upc_call(call, at, [](Recording& records) {
-    leave_together(records, *threads, absent<PeerId>(), {0, 0});
+void record_allocation(GaspThread& thread, PlainCall& call, Ticks at) {
+  count(*thread.everybody);
+  end_upc_call(call, at, [&](Recording& records) {
+    leave_together(records, *thread.everybody, absent<PeerId>(), {0, 0});
   });
 }
 
@@ -266,31 +265,32 @@ void note_meeting(PlainCall& call, CommObject& set, std::uint64_t before) {
 
 }  // namespace
 
-bool make_upc_sets() {
+bool make_upc_sets(GaspThread& thread) {
   const BookkeepingLock lock;
-  threads = make_set(kThreads);
-  phases = make_set(kPhases);
-  return threads != nullptr && phases != nullptr;
+  thread.everybody = make_set(kThreads);
+  thread.phases = make_set(kPhases);
+  return thread.everybody != nullptr && thread.phases != nullptr;
 }
 
 void write_upc_state(Recorder& r, bool all) {
+  if (the_gasp_thread == nullptr) return;
   const BookkeepingLock lock;
   const Seconds time = record_time(r.last);
-  for (CommObject* const set : {threads, phases}) {
+  for (CommObject* const set : {the_gasp_thread->everybody, the_gasp_thread->phases}) {
     if (set == nullptr || (all ? set->collectives == 0 : !set->collectives_changed)) continue;
     if (define_members(r, *set)) write_collectives(r, *set, time);
   }
 }
 
-void note_event(GaspEvent event, PlainCall& call, va_list& arguments) {
+void note_event(const GaspThread& thread, GaspEvent event, PlainCall& call, va_list& arguments) {
   va_list own;
   va_copy(own, arguments);
   switch (event) {
     case GaspEvent::kBarrier:
-      note_meeting(call, *phases, 0);
+      note_meeting(call, *thread.phases, 0);
       break;
     case GaspEvent::kWait:
-      note_meeting(call, *phases, 1);
+      note_meeting(call, *thread.phases, 1);
       break;
     case GaspEvent::kLock: {
       const SharedPlace place = place_of(own);
@@ -300,27 +300,47 @@ void note_event(GaspEvent event, PlainCall& call, va_list& arguments) {
     default:
       if (event == GaspEvent::kCollectiveExit || allocates_for_all(event) ||
           moves_data_of_all(event)) {
-        note_meeting(call, *threads, 0);
+        note_meeting(call, *thread.everybody, 0);
       }
       break;
   }
   va_end(own);
 }
 
-void record_barrier(PlainCall& call, Ticks at) {
-  if (call.measured) count(*phases);
-  end_upc_call(call, at, [](Recording& records) {
+void record_barrier(GaspThread& thread, PlainCall& call, Ticks at) {
+  if (call.measured) count(*thread.phases);
+  end_upc_call(call, at, [&](Recording& records) {
     write_quiet(records);
-    leave_together(records, *phases, absent<PeerId>(), {0, 0});
+    leave_together(records, *thread.phases, absent<PeerId>(), {0, 0});
   });
 }
 
-void record_exit(PlainCall& call, Ticks at) {
-  if (call.measured) count(*threads);
-  end_upc_call(call, at, [](Recording& records) {
+void record_exit(GaspThread& thread, PlainCall& call, Ticks at) {
+  if (call.measured) count(*thread.everybody);
+  end_upc_call(call, at, [&](Recording& records) {
     write_quiet(records);
-    leave_together(records, *threads, absent<PeerId>(), {0, 0});
+    leave_together(records, *thread.everybody, absent<PeerId>(), {0, 0});
   });
+}
+
+bool record_exit_of(GaspThread& thread, Ticks at) {
+  if (thread.depth == 0 || thread.trace == nullptr) return false;
+  const OpenEvent& open = thread.open[thread.depth - 1];
+  Recorder& r = *thread.trace->recorder;
+  if (open.event != GaspEvent::kCollectiveExit || !open.call.recorded) return false;
+  r.metrics = nullptr;  // its counters only that thread can read
+  drop_note(*r.note);
+  at = later(at, r.last);
+  count(*thread.everybody);
+  Recording records{r,   r.cursor, open.call.region, record_time(open.call.enter), record_time(at),
+                    true};
+  write_quiet(records);
+  leave_together(records, *thread.everybody, absent<PeerId>(), {0, 0});
+  r.last = at;
+  r.open_region = false;
+  if (records.good) publish(r, records.p);
+  --thread.depth;
+  return true;
 }
 
 // Phases are numbered with the barriers: a thread's notify and wait may be another one's barrier.
@@ -330,24 +350,25 @@ void record_notify(GaspThread& thread) {
   PlainCall call;
   begin_upc_call(thread, call, upc_function("upc_notify"), held.place, held.enter);
   if (!call.measured) return;
-  const std::uint64_t ordinal = phases->collectives;
-  count(*phases);
+  CommObject& phases = *thread.phases;
+  const std::uint64_t ordinal = phases.collectives;
+  count(phases);
   thread.phase_request = take_request();
   thread.in_phase = call.recorded;
   end_upc_call(call, held.exit, [&](Recording& records) {
     const LocationId lid = records.r.lid;
     {
       const BookkeepingLock lock;
-      if (!records.use(*phases)) return records.leave();
+      if (!records.use(phases)) return records.leave();
     }
     write_quiet(records);
     records.event(MpiCollBegin{lid, records.exit, static_cast<RequestId>(thread.phase_request),
-                               absent<PeerId>(), CommId{phases->id}, Count64{0}, Count64{ordinal},
+                               absent<PeerId>(), CommId{phases.id}, Count64{0}, Count64{ordinal},
                                Byte{static_cast<std::uint8_t>(CollectiveOp::kBarrier)}, Bytes64{0},
                                Bytes64{0}});
     records.leave();
     records.p = put(records.r, records.p,
-                    CollState{lid, records.exit, CommId{phases->id}, Count64{ordinal + 1}});
+                    CollState{lid, records.exit, CommId{phases.id}, Count64{ordinal + 1}});
   });
 }
 
@@ -359,7 +380,7 @@ void record_event(GaspThread& thread, GaspEvent event, PlainCall& call, va_list&
   };
   switch (event) {
     case GaspEvent::kBarrier:
-      return record_barrier(call, at);
+      return record_barrier(thread, call, at);
     case GaspEvent::kWait:
       return record_wait(thread, call, at);
     case GaspEvent::kFence:
@@ -401,7 +422,7 @@ void record_event(GaspThread& thread, GaspEvent event, PlainCall& call, va_list&
       return record_unlock(call, arguments, at);
     default:
       if (moves_data_of_all(event)) return record_collective(thread, event, call, arguments, at);
-      if (allocates_for_all(event)) return record_allocation(call, at);
+      if (allocates_for_all(event)) return record_allocation(thread, call, at);
       return end_upc_call(call, at, [](Recording& records) { records.leave(); });
   }
 }

@@ -5,19 +5,23 @@
 
 namespace kojak::measure {
 
-// All threads, as the collective operations have them, and as the phases of barriers.
-bool make_upc_sets();
+// Makes the thread's sets; false without memory.
+bool make_upc_sets(GaspThread& thread);
+// Of the calling thread.
 void write_upc_state(Recorder& r, bool all);
 
 // The event of this thread ends at `at`. `call` is its call in hand.
 void record_event(GaspThread& thread, GaspEvent event, PlainCall& call, va_list& arguments,
                   Ticks at);
 // What the call in hand is about, while it lasts, by the arguments at its beginning.
-void note_event(GaspEvent event, PlainCall& call, va_list& arguments);
+void note_event(const GaspThread& thread, GaspEvent event, PlainCall& call, va_list& arguments);
 // A notify that was held; it is no part of a barrier.
 void record_notify(GaspThread& thread);
-void record_barrier(PlainCall& call, Ticks at);
+void record_barrier(GaspThread& thread, PlainCall& call, Ticks at);
 // The thread leaves the program with all others.
-void record_exit(PlainCall& call, Ticks at);
+void record_exit(GaspThread& thread, PlainCall& call, Ticks at);
+// The same for another thread of this process, which stands there while the process ends. False: it
+// does not stand there.
+bool record_exit_of(GaspThread& thread, Ticks at);
 
 }  // namespace kojak::measure

@@ -11,6 +11,8 @@
 namespace kojak::measure {
 
 thread_local constinit bool asking_language = false;
+thread_local constinit GaspThread* the_gasp_thread = nullptr;
+bool shares_process = false;
 
 namespace {
 
@@ -79,7 +81,7 @@ const char* region_name(GaspEvent event, unsigned tag, va_list& arguments) {
 void close_innermost(GaspThread& thread, Ticks at) {
   OpenEvent& open = thread.open[--thread.depth];
   if (open.region) return leave_region(open.entered, at);
-  if (open.event == GaspEvent::kCollectiveExit) return record_exit(open.call, at);
+  if (open.event == GaspEvent::kCollectiveExit) return record_exit(thread, open.call, at);
   end_upc_call(open.call, at, [](Recording& call) { call.leave(); });
 }
 
@@ -190,7 +192,7 @@ void begin_event(GaspThread& thread, GaspEvent event, unsigned tag, const GaspPl
     at = thread.held.enter;
   }
   begin_upc_call(thread, open.call, region_of_event(open.event), place, at);
-  if (open.call.recorded) note_event(open.event, open.call, arguments);
+  if (open.call.recorded) note_event(thread, open.event, open.call, arguments);
 }
 
 void end_event(GaspThread& thread, GaspEvent event, unsigned tag, va_list& arguments, Ticks at) {
@@ -240,9 +242,9 @@ void switch_recording(GaspThread& thread) {
   if (thread.switch_due) return;
   const OwnFrame own(the_recorder);
   if (thread.recording)
-    resume_recording(the_recorder);
+    shares_process ? resume_apart(the_recorder) : resume_recording(the_recorder);
   else
-    pause_recording(the_recorder);
+    shares_process ? pause_apart(the_recorder) : pause_recording(the_recorder);
 }
 
 }  // namespace kojak::measure

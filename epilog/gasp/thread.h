@@ -40,12 +40,19 @@ struct HeldNotify {
   int named = 0, expression = 0;
 };
 
+// Each is a process of the run, also where several are threads of one process of the system: then
+// each has a trace of its own, and a pause is its own.
 struct GaspThread {
   // Whether it has exchanged with the others what a run needs; left out: what it does is not
   // recorded.
   enum class State : std::uint8_t { kAlone, kJoined, kLeftOut };
   State state = State::kAlone;
   int number = 0;
+  GaspThread* next = nullptr;   // that records in this process
+  LocalTrace* trace = nullptr;  // its own, while it is open
+  // All threads, as the collective operations have them, and as the phases of barriers.
+  CommObject* everybody = nullptr;
+  CommObject* phases = nullptr;
   bool recording = true, switch_due = false;
   std::uint32_t depth = 0;     // of what is in `open`
   std::uint32_t too_deep = 0;  // events that are open beyond
@@ -58,6 +65,12 @@ struct GaspThread {
   HashMap<bool> unknown;  // numbers of events
   std::uint64_t unbalanced = 0;
 };
+
+// That of the calling thread, if it records.
+extern thread_local constinit GaspThread* the_gasp_thread
+    __attribute__((tls_model("initial-exec")));
+// Whether several threads of the language are threads of this process.
+extern bool shares_process;
 
 // Asks the language's functions; what they tell this thread meanwhile is ours, not the program's.
 extern thread_local constinit bool asking_language __attribute__((tls_model("initial-exec")));

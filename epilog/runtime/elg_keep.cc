@@ -1,14 +1,14 @@
 // elg_keep: keeps the newest records of one measured process beyond its death.
 //
-// Started by the measurement library (keeper.h says how) with the process's number, its rank and
-// the name of the run's folder. Descriptor 3 is the socket on which the library hands over the
-// memory of each thread's buffer and asks for what the process cannot do itself (keeper_request.h),
-// descriptor 4 tells when the process has ended (absent under kernels before 5.3), 5 is the folder,
-// 6 the run's file, if there is one. Sleeps until the process has ended, saves what it did not
-// write itself, and ends. It has nothing else of the process: no descriptors, no environment, no
-// directory, no terminal. It answers nobody but that process, and writes to no other files: the
-// process may have fewer rights by then. What the shared memory says is believed about records
-// alone.
+// Started by the measurement library (keeper.h says how) with the process's number, the rank of its
+// threads that have none of their own, and the name of the run's folder. Descriptor 3 is the socket
+// on which the library hands over the memory of each thread's buffer and asks for what the process
+// cannot do itself (keeper_request.h), descriptor 4 tells when the process has ended (absent under
+// kernels before 5.3), 5 is the folder, 6 the run's file, if there is one. Sleeps until the process
+// has ended, saves what it did not write itself, and ends. It has nothing else of the process: no
+// descriptors, no environment, no directory, no terminal. It answers nobody but that process, and
+// writes to no other files: the process may have fewer rights by then. What the shared memory says
+// is believed about records alone.
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ const char* folder_name = "";
 struct Buffer {
   std::byte* memory;
   std::size_t size;
-  std::uint32_t thread;
+  std::uint32_t rank, thread;
   Buffer* next;
 };
 Buffer* buffers = nullptr;
@@ -49,7 +49,7 @@ Buffer* shared_buffers = nullptr;
 struct FileName {
   char text[40];
   FileName(const Buffer& buffer, const char* suffix) {
-    snprintf(text, sizeof text, "%u.%u.%s", rank, buffer.thread, suffix);
+    snprintf(text, sizeof text, "%u.%u.%s", buffer.rank, buffer.thread, suffix);
   }
 };
 
@@ -61,8 +61,8 @@ std::uint32_t state_of(const Buffer& buffer) {
 void tell_why_stopped(const Buffer& buffer, int error) {
   char line[kMostTold];
   const int size =
-      snprintf(line, sizeof line, "%s %u %s/%s cannot be written: %s\n", run_file::kStopped, rank,
-               folder_name, FileName(buffer, "elg").text, strerror(error));
+      snprintf(line, sizeof line, "%s %u %s/%s cannot be written: %s\n", run_file::kStopped,
+               buffer.rank, folder_name, FileName(buffer, "elg").text, strerror(error));
   if (size > 0 && size < static_cast<int>(sizeof line)) {
     (void)!write(kRunFile, line, static_cast<std::size_t>(size));
   }
@@ -98,14 +98,14 @@ void drop_closed() {
   }
 }
 
-void add(int memory, std::uint32_t thread, Buffer*& list) {
+void add(int memory, const KeeperRequest& request, Buffer*& list) {
   struct stat info {};
   if (fstat(memory, &info) != 0 || info.st_size < static_cast<off_t>(kBufferRecordsAt)) return;
   const auto size = static_cast<std::size_t>(info.st_size);
   void* const data = mmap(nullptr, size, PROT_READ, MAP_SHARED, memory, 0);
   auto* const buffer = static_cast<Buffer*>(malloc(sizeof(Buffer)));
   if (data == MAP_FAILED || buffer == nullptr) return;
-  *buffer = {static_cast<std::byte*>(data), size, thread, list};
+  *buffer = {static_cast<std::byte*>(data), size, request.rank, request.thread, list};
   list = buffer;
 }
 
@@ -135,7 +135,7 @@ std::int32_t answer(const KeeperRequest& request, const char* more, std::size_t 
     return write(kRunFile, more, length) == static_cast<ssize_t>(length) ? 0 : errno;
   }
   for (const Buffer* buffer = buffers; buffer != nullptr; buffer = buffer->next) {
-    if (buffer->thread != request.thread) continue;
+    if (buffer->rank != request.rank || buffer->thread != request.thread) continue;
     if (request.kind == KeeperRequest::kMake) return make_files(*buffer);
     if (request.kind == KeeperRequest::kWrite) return write_out(*buffer);
   }
@@ -171,7 +171,7 @@ bool take(std::uint32_t process) {
           head->cmsg_len == CMSG_LEN(sizeof(int))) {
         int memory;
         memcpy(&memory, CMSG_DATA(head), sizeof memory);
-        add(memory, request.thread, many ? shared_buffers : buffers);
+        add(memory, request, many ? shared_buffers : buffers);
         close(memory);
       }
     } else {
@@ -199,7 +199,7 @@ void put_last(const std::byte* memory, const LocalBufferHeader& header, LastReco
   // Who is in a call has written its samples.
   for (const Buffer* other = buffers; other != nullptr && note.size == 0; other = other->next) {
     const auto& samples = *reinterpret_cast<const SampleMemory*>(other->memory);
-    if (samples.is_of(header.thread, other->size)) last.add_samples(samples);
+    if (samples.is_of(header, other->size)) last.add_samples(samples);
   }
   last.put(ProcessEnded{static_cast<LocationId>(header.location), now_of(header)});
 }
@@ -218,7 +218,7 @@ void save_shared(const Buffer& all) {
   if (each < kBufferRecordsAt) return;
   for (std::size_t at = 0; at + each <= all.size; at += each) {
     const auto& header = *reinterpret_cast<const LocalBufferHeader*>(all.memory + at);
-    const Buffer buffer{all.memory + at, each, header.thread, nullptr};
+    const Buffer buffer{all.memory + at, each, rank, header.thread, nullptr};
     const std::uint32_t state = state_of(buffer);
     if ((state != LocalBufferHeader::kInMemory && state != LocalBufferHeader::kLeft) ||
         memcmp(header.magic, LocalBufferHeader::kMagic, sizeof header.magic) != 0 ||

@@ -223,11 +223,11 @@ bool hand_over(int memory, KeeperRequest request) {
 }
 
 // Waits for the answer.
-int ask_keeper(KeeperRequest::Kind kind, std::uint32_t thread, const char* more = nullptr,
+int ask_keeper(KeeperRequest::Kind kind, BufferOwner owner, const char* more = nullptr,
                std::size_t length = 0) {
   const int fd = connection_to_keeper();
   if (fd < 0) return kNoKeeper;
-  KeeperRequest request = {kind, thread};
+  KeeperRequest request = {kind, owner.rank, owner.thread};
   iovec parts[2] = {{&request, sizeof request}, {const_cast<char*>(more), length}};
   msghdr message{};
   message.msg_iov = parts;
@@ -323,24 +323,24 @@ BufferMemory new_memory(std::size_t size, KeeperRequest request) {
 
 }  // namespace
 
-BufferMemory new_buffer(std::size_t size, std::uint32_t thread) {
-  return new_memory(size, {KeeperRequest::kTake, thread});
+BufferMemory new_buffer(std::size_t size, BufferOwner owner) {
+  return new_memory(size, {KeeperRequest::kTake, owner.rank, owner.thread});
 }
 
 BufferMemory new_buffers(std::size_t size, std::size_t each) {
-  return new_memory(size, {KeeperRequest::kTakeMany, static_cast<std::uint32_t>(each)});
+  return new_memory(size, {KeeperRequest::kTakeMany, 0, static_cast<std::uint32_t>(each)});
 }
 
-int keeper_makes_files(std::uint32_t thread) {
-  return ask_keeper(KeeperRequest::kMake, thread);
+int keeper_makes_files(BufferOwner owner) {
+  return ask_keeper(KeeperRequest::kMake, owner);
 }
 
-int keeper_writes_out(std::uint32_t thread) {
-  return ask_keeper(KeeperRequest::kWrite, thread);
+int keeper_writes_out(BufferOwner owner) {
+  return ask_keeper(KeeperRequest::kWrite, owner);
 }
 
 bool keeper_tells(const char* line, std::size_t length) {
-  return ask_keeper(KeeperRequest::kTell, 0, line, length) == 0;
+  return ask_keeper(KeeperRequest::kTell, {}, line, length) == 0;
 }
 
 }  // namespace kojak::measure

@@ -33,15 +33,19 @@ struct BufferMemory {
   std::byte* data;  // zeroed and there in full; null: there is none. Given back by munmap
   bool kept;        // beyond the death of this process
 };
-BufferMemory new_buffer(std::size_t size, std::uint32_t thread);
+// Whose buffer it is, in the run. In one process there may be threads of several ranks.
+struct BufferOwner {
+  std::uint32_t rank, thread;
+};
+BufferMemory new_buffer(std::size_t size, BufferOwner owner);
 // Several buffers of one size, each for whatever thread its header names.
 BufferMemory new_buffers(std::size_t size, std::size_t each);
 
 // What the keeper is asked to do for a thread whose buffer is kept: 0 or an errno, kNoKeeper where
 // it cannot be reached.
 inline constexpr int kNoKeeper = -1;
-int keeper_makes_files(std::uint32_t thread);
-int keeper_writes_out(std::uint32_t thread);
+int keeper_makes_files(BufferOwner owner);
+int keeper_writes_out(BufferOwner owner);
 // A line for the run's file (run_file.h). False if that could not be done.
 bool keeper_tells(const char* line, std::size_t length);
 

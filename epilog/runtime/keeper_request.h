@@ -16,7 +16,7 @@ struct KeeperRequest {
     kTell,      // a line for the run's file, which follows
   };
   std::uint32_t kind;
-  std::uint32_t thread;
+  std::uint32_t rank, thread;  // whose buffer: its file's name
 };
 inline constexpr std::size_t kMostTold = 4800;
 

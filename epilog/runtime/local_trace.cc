@@ -75,9 +75,15 @@ void learn_facts() {
   uname(&facts.system);
 }
 
+// Of several processes of the run that are threads of this one, it is the one that all of them have
+// in common.
+bool speaks_for_process(const LocalTrace& trace) {
+  return trace.thread == 0 && trace.rank == the_session.run.rank;
+}
+
 void path_of(const LocalTrace& trace, const char* suffix, char (&path)[kPath]) {
-  snprintf(path, sizeof path, "%s/%u.%u.%s", the_session.directory, the_session.run.rank,
-           trace.thread, suffix);
+  snprintf(path, sizeof path, "%s/%u.%u.%s", the_session.directory, trace.rank, trace.thread,
+           suffix);
 }
 
 LocalBufferHeader header_of(const LocalTrace& trace, std::size_t size, bool kept) {
@@ -87,7 +93,7 @@ LocalBufferHeader header_of(const LocalTrace& trace, std::size_t size, bool kept
   header.capacity = size - kBufferRecordsAt;
   header.run_hi = the_session.run.run_hi;
   header.run_lo = the_session.run.run_lo;
-  header.rank = the_session.run.rank;
+  header.rank = trace.rank;
   header.thread = trace.thread;
   header.kernel = facts.kernel;
   header.process = facts.process;
@@ -95,7 +101,7 @@ LocalBufferHeader header_of(const LocalTrace& trace, std::size_t size, bool kept
   header.clock_base = the_clock.base;
   header.clock_scale = the_clock.scale;
   header.clock_shift = the_clock.shift;
-  header.location = the_session.run.rank;
+  header.location = trace.rank;
   header.clock = the_clock.counter ? LocalBufferHeader::kCycles : LocalBufferHeader::kNanoseconds;
   return header;
 }
@@ -109,10 +115,10 @@ int make_files(LocalTrace& trace, const LocalBufferHeader& header) {
   struct stat made {};
   int error = reach_run_directory();
   if (error == 0) {
-    const bool there = trace.thread == 0 && the_session.first_file_made;
+    const bool there = speaks_for_process(trace) && the_session.first_file_made;
     error = make_trace_files(AT_FDCWD, path, buffer_path, header, there, made);
   }
-  if (error != 0 && header.keeper != 0 && keeper_makes_files(trace.thread) == 0) {
+  if (error != 0 && header.keeper != 0 && keeper_makes_files({trace.rank, trace.thread}) == 0) {
     trace.out_of_reach = true;
     return 0;
   }
@@ -173,7 +179,7 @@ bool open_files(LocalTrace& trace, std::size_t buffer_size) {
   std::byte* const before = trace.memory;
   const std::size_t size_before = trace.size;
   const std::size_t size = kBufferRecordsAt + ((buffer_size + kPage - 1) & ~(kPage - 1));
-  const BufferMemory memory = new_buffer(size, trace.thread);
+  const BufferMemory memory = new_buffer(size, {trace.rank, trace.thread});
   LocalBufferHeader header = header_of(trace, size, memory.kept);
   int error = memory.data == nullptr ? ENOMEM : 0;
   if (error == 0) {
@@ -223,7 +229,7 @@ std::byte* begin_block(LocalTrace& trace, std::byte* to) {
 void write_head(Recorder& r, LocalTrace& trace) {
   const RunInfo& run = the_session.run;
   const auto thread = static_cast<ThreadId>(trace.thread);
-  const auto process = static_cast<ProcessId>(run.rank);
+  const auto process = static_cast<ProcessId>(trace.rank);
   encode_header(kLocalDialect, r.cursor);
   std::byte* p =
       put(r, begin_block(trace, r.cursor + kHeaderSize),
@@ -241,7 +247,7 @@ void write_head(Recorder& r, LocalTrace& trace) {
   };
   const StringId machine_name = name("%s", facts.system.sysname, 0);
   const StringId node_name = name("%s", the_session.node_name, 0);
-  const StringId process_name = name("%sMPI Rank %u", "", run.rank);
+  const StringId process_name = name("%sMPI Rank %u", "", trace.rank);
   const StringId thread_name = name("%sThread %u", "", trace.thread);
   const StringId root_name = name(trace.thread == 0 ? "%s" : "%s (thread)", the_session.program, 0);
 
@@ -263,7 +269,8 @@ void write_head(Recorder& r, LocalTrace& trace) {
   if (const std::uint8_t off = families_off(the_session.config); off != 0 && trace.thread == 0) {
     p = put(r, p, FunctionsOff{process, static_cast<Flags>(off)});
   }
-  if (run.first_of_node && run.offset_measured && trace.thread == 0) {  // it speaks for its node
+  if (run.first_of_node && run.offset_measured &&
+      speaks_for_process(trace)) {  // it speaks for its node
     p = put(r, p, ClockError{node, Seconds{run.clock_bound}});
     p = put(r, p, Offset{run.offset_time, Seconds{run.clock_offset}});
   }
@@ -293,10 +300,6 @@ void detach(Recorder& r) {
   r.trace = nullptr;
   r.state = nullptr;
   r.lost = nullptr;
-}
-
-Ticks later(Ticks a, Ticks b) {
-  return static_cast<std::int64_t>(a - b) > 0 ? a : b;
 }
 
 // The tail of a pause that this thread did not see: LOG_OFF at the time it began, but never before
@@ -370,7 +373,7 @@ int write_to_file(const LocalTrace& trace, const char* path, std::uint64_t size)
 int write_buffer(LocalTrace& trace, const char* path, std::uint64_t size, bool last) {
   const int error = write_to_file(trace, path, size);
   if (error == 0 || trace.recorder->header->keeper == 0) return error;
-  const int asked = keeper_writes_out(trace.thread);
+  const int asked = keeper_writes_out({trace.rank, trace.thread});
   trace.out_of_reach = asked == 0 || asked == kNoKeeper;
   if (asked == kNoKeeper && last) return kNoKeeper;
   return asked == 0 ? 0 : error;
@@ -435,6 +438,7 @@ bool open_shared(std::uint32_t thread) {
   if (shared == nullptr) return false;
   shared_recorder.lost = nullptr;
   shared->recorder = &shared_recorder;
+  shared->rank = the_session.run.rank;
   shared->thread = thread;
   const std::size_t most = the_session.config.buffer_size;
   if (open_files(*shared, most < kSharedBuffer ? most : kSharedBuffer)) return true;
@@ -507,8 +511,10 @@ bool begin_trace(Recorder& r) {
   }();
   if (trace == nullptr) return false;
   trace->recorder = &r;
-  trace->thread = s.traces;
-  if (trace->thread == 0) learn_facts();
+  const bool apart = r.process_apart != 0;
+  trace->rank = apart ? r.process_apart - 1 : s.run.rank;
+  trace->thread = apart ? 0 : s.threads;
+  if (s.traces == 0) learn_facts();
   // Room for a definition of all processes, and of the counters.
   const std::size_t room = kBufferRecordsAt + kFirstRecords + std::size_t{8} * s.run.size +
                            (s.config.metrics != nullptr ? kCounterRoom : 0);
@@ -518,12 +524,13 @@ bool begin_trace(Recorder& r) {
     destroy(trace);
     return false;
   }
-  ++s.traces;
-  r.lid = static_cast<LocationId>(s.run.rank);
+  if (!apart) ++s.threads;
+  r.lid = static_cast<LocationId>(trace->rank);
   r.trace = trace;
   r.state = &trace->state;
   r.regions = trace->regions;
-  r.thread_bit = trace->thread < 64 ? std::uint64_t{1} << trace->thread : 0;
+  r.thread_bit = s.traces < 64 ? std::uint64_t{1} << s.traces : 0;
+  ++s.traces;
   start_metrics(r);
   write_head(r, *trace);
   open_code_table(r);

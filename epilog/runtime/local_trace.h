@@ -37,11 +37,11 @@ struct LocalTrace {
   std::size_t part_at = 0;  // where LOCAL_PART's length stands in it
   dev_t device = 0;         // of the trace file, where this process made it
   ino_t inode = 0;
-  bool out_of_reach = false;        // the keeper makes and writes the files
-  compact::State state;             // of the block in the buffer
-  std::byte* begin = nullptr;       // of the block
-  std::byte* hard_limit = nullptr;  // records of a call end before it; kReserve bytes follow
-  std::uint32_t thread = 0;
+  bool out_of_reach = false;           // the keeper makes and writes the files
+  compact::State state;                // of the block in the buffer
+  std::byte* begin = nullptr;          // of the block
+  std::byte* hard_limit = nullptr;     // records of a call end before it; kReserve bytes follow
+  std::uint32_t rank = 0, thread = 0;  // in the run
   std::uint32_t next_string = 0;
   std::uint32_t log_serial = 0;
   CodeTable* code = nullptr;    // places in the program (code.h)
@@ -54,6 +54,7 @@ struct LocalTrace {
   std::uint32_t locks = 0;      // of these
   std::uint64_t regions[kFunctionWords] = {};
   bool log_off_open = false;  // a LOG_OFF has no LOG_ON yet
+  bool paused_apart = false;  // by its thread alone, while others record
   bool in_flush = false;      // what is written now needs no record of its own
   bool spilled = false;       // a flush inside a call is still to be recorded
   Ticks spill_begin = 0, spill_end = 0;

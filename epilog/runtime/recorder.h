@@ -141,6 +141,7 @@ struct alignas(64) Recorder {
   bool on_own_stack;            // own_stack.h
   std::uint32_t outer_regions;  // bit i: ENTER of outer[i] is written
   CallFrame* outer[kMostOuterCalls];  // the outermost first
+  std::uint32_t process_apart;        // 1 + the rank that this thread is in the run by itself; or 0
 };
 
 // The cursor starts above the limit, so that the first call of a thread asks for room.

@@ -103,8 +103,8 @@ void define_property(Recorder& r, const char* key, const char* value) {
   char text[kMostText + 1];
   snprintf(text, sizeof text, "%s", value);
   const StringId value_id = define_string(r, text, strlen(text));
-  publish(r, put(r, r.cursor,
-                 RunProperty{key_id, value_id, static_cast<ProcessId>(the_session.run.rank)}));
+  publish(r,
+          put(r, r.cursor, RunProperty{key_id, value_id, static_cast<ProcessId>(r.trace->rank)}));
 }
 
 void define_run_properties(Recorder& r) {
@@ -112,7 +112,7 @@ void define_run_properties(Recorder& r) {
     define_property(r, run_property::kMpiLibrary, the_session.library);
   }
   define_command(r);
-  if (the_session.run.rank == 0) define_start(r);
+  if (r.trace->rank == 0) define_start(r);
   for (const char* name : kVariables) {
     const char* value = secure_getenv(name);
     if (value == nullptr || strcmp(name, "ELG_DIR") == 0) continue;

@@ -56,15 +56,15 @@ struct SampleMemory {
   static constexpr char kMagic[8] = {'E', 'L', 'G', 'S', 'A', 'M', '2', '\0'};
   static constexpr std::uint32_t kMost = 1024, kMostModules = 192, kTexts = 32 * 1024;
 
-  LocalBufferHeader header;                 // what it has of these: magic, thread, state
+  LocalBufferHeader header;                 // what it has of these: magic, rank, thread, state
   std::atomic<std::uint64_t> state;         // SampleState
   std::atomic<std::uint64_t> modules_used;  // number, and bytes of texts
   NotedSample samples[kMost];
   SampledModule modules[kMostModules];
   char texts[kTexts];
 
-  bool is_of(std::uint32_t thread, std::size_t size) const {
-    return size >= sizeof *this && header.thread == thread &&
+  bool is_of(const LocalBufferHeader& trace, std::size_t size) const {
+    return size >= sizeof *this && header.rank == trace.rank && header.thread == trace.thread &&
            std::memcmp(header.magic, kMagic, sizeof kMagic) == 0;
   }
 };

@@ -93,10 +93,12 @@ void complain_of_own_stack() {
       kLeastOwnStack);
 }
 
-bool get_memory(Sampler& s, std::uint32_t thread) {
-  s.memory = reinterpret_cast<SampleMemory*>(new_buffer(sizeof(SampleMemory), kAbsent).data);
+bool get_memory(Sampler& s, const LocalTrace& trace) {
+  s.memory =
+      reinterpret_cast<SampleMemory*>(new_buffer(sizeof(SampleMemory), {trace.rank, kAbsent}).data);
   if (s.memory == nullptr) return false;
-  s.memory->header.thread = thread;
+  s.memory->header.rank = trace.rank;
+  s.memory->header.thread = trace.thread;
   memcpy(s.memory->header.magic, SampleMemory::kMagic, sizeof SampleMemory::kMagic);
   return true;
 }
@@ -223,7 +225,8 @@ void take_sample(int, siginfo_t* info, void* context) {
   Sampler* const s = the_sampler;
   Recorder& r = the_recorder;
   if (s == nullptr || s->writing || r.frame != nullptr || info->si_code != SI_TIMER ||
-      the_session.functions.load(std::memory_order_relaxed) == 0) {
+      the_session.functions.load(std::memory_order_relaxed) == 0 ||
+      (r.trace != nullptr && r.trace->paused_apart)) {
     return;
   }
   if (own_code.holds(reinterpret_cast<const void*>(at))) return;  // on its way into a wrapper
@@ -318,7 +321,7 @@ void start_sampling(Recorder& r) {
   if (!sampling_ready || the_sampler != nullptr || trace.code == nullptr) return;
   if (!own_stack_has_room()) return complain_of_own_stack();
   auto* const s = create<Sampler>();
-  if (s == nullptr || !get_memory(*s, trace.thread)) {
+  if (s == nullptr || !get_memory(*s, trace)) {
     destroy(s);
     return complain_once(kGeneral, "there is no memory for samples");
   }

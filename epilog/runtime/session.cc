@@ -39,6 +39,7 @@ bool has_thread_end_key = false;
 
 // The first thread's trace ends with the session.
 void end_of_thread(void*) {
+  if (the_session.end_front_thread != nullptr) the_session.end_front_thread();
   LocalTrace* const trace = the_recorder.trace;
   if (the_session.live.load(std::memory_order_relaxed) && trace != nullptr && trace->thread != 0) {
     const OwnFrame own(the_recorder);
@@ -281,6 +282,37 @@ void pause_recording(Recorder& r) {
 }
 void resume_recording(Recorder& r) {
   on_own_stack([&] { resume_here(r); });
+}
+// What the session's pauses note in each trace (note_log_changes) is written here at once.
+void pause_apart(Recorder& r) {
+  const Session& s = the_session;
+  if (r.trace == nullptr || !s.started || s.stopped || r.trace->log_off_open) return;
+  on_own_stack([&r] {
+    LocalTrace& trace = *r.trace;
+    write_samples(r);
+    trace.paused_apart = trace.log_off_open = true;
+    r.last = later(ticks(), r.last);
+    publish(r, put(r, put_now(r, r.cursor), LogOff{r.lid, record_time(r.last)}));
+    r.limit.store(nullptr, std::memory_order_relaxed);
+  });
+}
+void resume_apart(Recorder& r) {
+  const Session& s = the_session;
+  if (r.trace == nullptr || !s.started || s.stopped || !r.trace->paused_apart) return;
+  on_own_stack([&r] {
+    LocalTrace& trace = *r.trace;
+    if (r.cursor > trace.hard_limit - kCallRoom && !write_or_grow(trace)) return;
+    trace.paused_apart = trace.log_off_open = false;
+    r.limit.store(trace.hard_limit - kCallRoom, std::memory_order_relaxed);
+    r.last = later(ticks(), r.last);
+    publish(r, put(r, put_now(r, r.cursor), LogOn{r.lid, record_time(r.last)}));
+    forget_reading(trace);
+    r.processor_due = 0;
+    catch_up_regions(r);
+    trace.in_flush = true;
+    the_session.write_state(r, true);
+    trace.in_flush = false;
+  });
 }
 void flush_now(Recorder& r) {
   if (the_session.functions.load(std::memory_order_relaxed) == 0) return;

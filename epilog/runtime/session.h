@@ -23,7 +23,7 @@ namespace kojak::measure {
 struct RunInfo {
   std::uint64_t run_hi = 0, run_lo = 0;
   std::uint32_t size = 0;
-  std::uint32_t rank = 0;
+  std::uint32_t rank = 0;  // of threads that are no process of the run by themselves (LocalTrace)
   std::uint32_t node = 0;
   std::uint32_t nodes = 1;
   bool first_of_node = false;
@@ -47,6 +47,7 @@ struct Session {
   std::uint32_t log_serial = 0;            // counts changes of `paused`
   Ticks off_time = 0, on_time = 0;         // of the newest pause
   std::uint32_t traces = 0;                // ever opened
+  std::uint32_t threads = 0;               // of these, those of the process's own rank
   LocalTrace* first_trace = nullptr;
   Config config;
   RunInfo run;
@@ -67,6 +68,8 @@ struct Session {
   void (*write_mpi_state)(Recorder& r, bool all) = nullptr;
   void (*write_shmem_state)(Recorder& r, bool all) = nullptr;
   void (*write_front_state)(Recorder& r, bool all) = nullptr;
+  // A thread ends, which may be a process of the run by itself.
+  void (*end_front_thread)() = nullptr;
   void write_state(Recorder& r, bool all) const {
     if (write_mpi_state != nullptr) write_mpi_state(r, all);
     if (write_shmem_state != nullptr) write_shmem_state(r, all);
@@ -135,6 +138,9 @@ void say_why_not(const char* format, ...) __attribute__((format(printf, 1, 2)));
 // MPI_Pcontrol: off, on, flush.
 void pause_recording(Recorder& r);
 void resume_recording(Recorder& r);
+// The same for the calling thread alone, whose trace is open.
+void pause_apart(Recorder& r);
+void resume_apart(Recorder& r);
 void flush_now(Recorder& r);
 
 // Chooses and makes the directory of the run (rank 0 only); an empty name on failure, which has

@@ -161,6 +161,13 @@ void begin_recording(unsigned function, Ticks returned, const void* caller, void
   if (s.config.verbose && s.run.rank == 0) say("traces go to %s", s.directory);
 }
 
+bool begin_recording_apart() {
+  const Ticks returned = ticks();
+  if (!the_session.started || the_session.stopped || !open_trace(the_recorder)) return false;
+  record_start(returned);
+  return true;
+}
+
 void write_clock_rate(Recorder& r) {
   Session& s = the_session;
   if (!s.started || s.stopped || r.trace == nullptr || !s.run.first_of_node) return;

@@ -22,6 +22,9 @@ bool join_run(const Exchange& exchange, bool spawned);
 inline constexpr unsigned kNoFunction = ~0u;  // no such call
 void begin_recording(unsigned function, Ticks returned, const void* caller, void (*note)(Recorder&),
                      PlainCall* open = nullptr);
+// In a thread that is a process of the run by itself (process_apart), when another thread of this
+// process has begun: its trace begins, too. False: it cannot.
+bool begin_recording_apart();
 // A call that made something live, and had no wrapper's records therefore.
 void record_init(unsigned function, Ticks enter, Ticks exit, const void* caller);
 // What the calibration over the whole run says, from the first process of a node.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Plays scripts of GASP's events and compares the merged trace with what each event is to become.
 
-Usage: check_records.py BUILD SCRIPT...       in all numberings that have the script's events
+Usage: check_records.py BUILD SCRIPT...       in all numberings that have the script's events; as processes, and as
+                                              threads of one process
        check_records.py BUILD --random COUNT  (from the seed KOJAK_TEST_SEED on)
 
 What is expected is made from the script alone: a region for each event, at its times and line, with records that stand
@@ -16,6 +17,7 @@ import sys
 import tempfile
 
 SECONDS_LATER = 100
+MODES = ((), ("--threads",))
 REGIONS = {
     "UPC_COLLECTIVE_EXIT": "upc_exit", "UPC_NONCOLLECTIVE_EXIT": "upc_global_exit", "UPC_NB_GET_INIT": "upc_get_nb",
     "UPC_NB_PUT_INIT": "upc_put_nb", "UPC_NB_SYNC": "upc_sync_nb", "BUPC_NB_TRYSYNC": "upc_sync_nb",
@@ -242,11 +244,11 @@ def same(one, other):
     return one[:2] == other[:2] and abs(one[2] - other[2]) < 1e-6 and abs(one[3] - other[3]) < 1e-6 and one[4] == other[4]
 
 
-def check(build, script, ids):
+def check(build, script, ids, *how):
     settings, events = read_script(script)
     with tempfile.TemporaryDirectory() as folder:
         env = dict(os.environ, ELG_DIR=f"{folder}/t", LD_PRELOAD=f"{build}/lib/libelg_base.so")
-        played = subprocess.run([f"{build}/bin/gasp_play", "--exact", "--ids", ids, str(script)], env=env,
+        played = subprocess.run([f"{build}/bin/gasp_play", "--exact", "--ids", ids, *how, str(script)], env=env,
                                 capture_output=True, text=True, check=False, timeout=60)
         if "does not tell" in played.stderr and ids != settings["ids"]:
             return []
@@ -337,9 +339,10 @@ def check_random(build, count):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "random.txt"
             path.write_text(RandomScript(seed).text)
-            for line in check(build, path, "own"):
-                failures += 1
-                print(f"random script {seed}: {line}")
+            for how in MODES:
+                for line in check(build, path, "own", *how):
+                    failures += 1
+                    print(f"random script {seed} {how}: {line}")
     return failures
 
 
@@ -351,9 +354,10 @@ def main():
         scripts = []
     for script in scripts:
         for ids in ("gupc", "bupc", "own"):
-            for line in check(build, script, ids):
-                failures += 1
-                print(f"{script.name} ({ids}): {line}")
+            for how in MODES:
+                for line in check(build, script, ids, *how):
+                    failures += 1
+                    print(f"{script.name} ({ids}) {how}: {line}")
     sys.exit(1 if failures else 0)
 
 

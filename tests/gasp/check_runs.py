@@ -7,6 +7,7 @@ import csv
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,35 +54,74 @@ class Runs(unittest.TestCase):
         ran = self.play("--exact", str(SCRIPTS / "every_event.txt"), preload="")
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "", ""))
 
-    def test_threads_of_one_process_run_on_unrecorded(self):
-        ran = self.play("--threads", self.script("threads 3\n0.010 0.020 0 UPC_BARRIER 5 0 0\nleave 0.030\n"))
-        self.assertEqual(ran.returncode, 0)
-        self.assertEqual(ran.stderr.count("threads of UPC are threads of one process"), 1, ran.stderr)
-        self.assertFalse(pathlib.Path(self.folder.name, "t").exists())
+    def test_threads_of_one_process_are_processes_of_the_run(self):
+        """Each thread has the file of a process, and its own calls; they share the node."""
+        ran = self.play("--threads", self.script("threads 3\n0.010 0.020 0 UPC_BARRIER 5 0 0\n0.012 0.020 1 UPC_BARRIER 5 0 0\n"
+                                                 "0.014 0.020 2 UPC_BARRIER 5 0 0\n0.021 0.022 2 UPC_PUT 6 1 0:64 8\nleave 0.030\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual(sorted(p.name for p in pathlib.Path(self.folder.name, "t").iterdir()),
+                         ["0.0.elg", "1.0.elg", "2.0.elg"])
+        text = self.merged()
+        self.assertEqual(re.findall(r"^COLLEXIT lid=(\d) .*upc_barrier", text, re.M), ["0", "1", "2"])
+        self.assertEqual(re.findall(r"^PUT_1TS lid=(\d) ", text, re.M), ["2"])
+        self.assertEqual([len(re.findall(rf"^{name} ", text, re.M)) for name in ("NODE", "PROCESS", "LOCATION")], [1, 3, 3])
+
+    def test_a_pause_is_one_threads(self):
+        """Of threads of one process, too; and recording may begin with it."""
+        script = self.script("threads 2\n0.050 0.060 0 UPC_PUT 5 1 1:64 8\n0.100 = 0 CONTROL 0 0\n0.200 0.300 0 UPC_FENCE 6\n"
+                             "0.200 0.300 1 UPC_FENCE 6\n0.400 = 0 CONTROL 0 1\n0.500 0.600 0 UPC_PUT 7 1 1:64 8\n"
+                             "0.650 0.900 1 C_FUNC 1 f\n0.700 = 1 CONTROL 0 0\n0.800 = 1 CONTROL 0 1\nleave 1\n")
+        for how in ((), ("--threads",)):
+            for record in ("1", "0"):
+                with self.subTest(how=how, record=record):
+                    self.setUp()
+                    ran = self.play(*how, script, ELG_RECORD=record)
+                    self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+                    text = self.merged()
+                    off, on = ([re.findall(rf"^{name} lid=(\d)", text, re.M) for name in ("LOG_OFF", "LOG_ON")])
+                    # Recorded from the start on, thread 0 and then thread 1 pause once; else 0 begins at its second
+                    # control and 1 at its own.
+                    self.assertEqual((sorted(off), sorted(on)), (["0", "1"], ["0", "1"]))
+                    self.assertEqual(re.findall(r"^EXIT lid=(\d) .*upc_fence", text, re.M), ["1"] if record == "1" else [])
+                    self.assertEqual(len(re.findall(r"^EXIT lid=0 .*upc_put", text, re.M)), 2 if record == "1" else 1)
+                    self.assertEqual(len(re.findall(r"^ENTER lid=1 .*\bf\b", text, re.M)), 1)
 
     def test_berkeleys_threads_meet_in_their_first_barrier(self):
         """There is no shared memory in gasp_init; what is told before all have met is not recorded."""
         script = self.script("threads 2\nids bupc\n0.010 0.020 0 UPC_PUT 5 1 1:64 8\n0.100 0.101 0 UPC_NOTIFY 6 0 0\n"
                              "0.101 0.305 0 UPC_WAIT 6 0 0\n0.300 0.301 1 UPC_NOTIFY 6 0 0\n0.301 0.305 1 UPC_WAIT 6 0 0\n"
                              "0.400 0.500 1 UPC_GET 7 1 0:64 8\nleave 0.6\n")
-        ran = self.play(script)
-        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
-        text = self.merged()
-        self.assertNotIn("upc_put", text)
-        self.assertEqual(len(re.findall(r"^COLLEXIT lid=\d .*upc_barrier", text, re.M)), 2)
-        self.assertEqual(len(re.findall(r"^EXIT lid=1 .*upc_get", text, re.M)), 1)
+        for how in ((), ("--threads",)):
+            with self.subTest(how=how):
+                self.setUp()
+                ran = self.play(*how, script)
+                self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+                text = self.merged()
+                self.assertNotIn("upc_put", text)
+                self.assertEqual(len(re.findall(r"^COLLEXIT lid=\d .*upc_barrier", text, re.M)), 2)
+                self.assertEqual(len(re.findall(r"^EXIT lid=1 .*upc_get", text, re.M)), 1)
 
     def test_berkeleys_threads_that_never_meet(self):
-        ran = self.play(self.script("threads 3\nids bupc\n0.010 0.020 0 UPC_PUT 5 1 1:64 8\nleave 0.1\n"))
-        self.assertEqual((ran.returncode, ran.stdout), (0, ""))
-        self.assertEqual(ran.stderr.count("no barrier and no collective operation of UPC was told"), 1, ran.stderr)
-        self.assertFalse(pathlib.Path(self.folder.name, "t").exists())
+        for how in ((), ("--threads",)):
+            ran = self.play(*how, self.script("threads 3\nids bupc\n0.010 0.020 0 UPC_PUT 5 1 1:64 8\nleave 0.1\n"))
+            self.assertEqual((ran.returncode, ran.stdout), (0, ""))
+            self.assertEqual(ran.stderr.count("no barrier and no collective operation of UPC was told"), 1, ran.stderr)
+            self.assertFalse(pathlib.Path(self.folder.name, "t").exists())
 
-    def test_berkeleys_threads_of_one_process(self):
+    def test_berkeleys_threads_of_one_process_that_one_of_them_ends(self):
+        """Thread 0 ends the process while the others stand in COLLECTIVE_EXIT: all leave there together."""
         ran = self.play("--threads", self.script(
-            "threads 2\nids bupc\n0.010 0.020 0 UPC_NOTIFY 5 0 0\n0.010 0.020 1 UPC_NOTIFY 5 0 0\nleave 0.030\n"))
-        self.assertEqual(ran.returncode, 0)
-        self.assertEqual(ran.stderr.count("threads of UPC are threads of one process"), 1, ran.stderr)
+            "threads 3\nids bupc\n0.010 0.011 0 UPC_NOTIFY 5 0 0\n0.010 0.011 1 UPC_NOTIFY 5 0 0\n0.010 0.011 2 UPC_NOTIFY 5 0 0\n"
+            "0.011 0.012 0 UPC_WAIT 5 0 0\n0.011 0.012 1 UPC_WAIT 5 0 0\n0.011 0.012 2 UPC_WAIT 5 0 0\n"
+            "0.100 - 0 UPC_COLLECTIVE_EXIT 9 0\n0.100 - 1 UPC_COLLECTIVE_EXIT 9 0\n0.400 - 2 UPC_COLLECTIVE_EXIT 9 0\nleave 0.5\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        text = self.merged()
+        self.assertEqual(re.findall(r"^COLLEXIT lid=(\d) .*upc_exit", text, re.M), ["0", "1", "2"])
+        found, _ = self.severities()
+        # 0.4 - 0.1 for each of the two who wait.
+        for thread in (0, 1):
+            self.assertAlmostEqual(found["upc_exit_wait", "upc_exit", thread], 0.3, delta=0.02)
+        self.assertNotIn(("upc_exit_wait", "upc_exit", 2), found)
 
     def test_berkeleys_pause_before_all_have_met(self):
         ran = self.play(self.script(
@@ -93,19 +133,27 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(re.findall(r"^EXIT lid=0 .*upc_memput", text, re.M)), 1)
 
     def test_a_killed_thread_keeps_what_it_recorded(self):
-        ran = self.play(self.script("threads 3\n0.010 0.020 2 UPC_PUT 5 1 1:64 8\n0.100 0.500 0 UPC_BARRIER 6 0 0\n"
-                                    "0.200 = 2 KILL\nleave 0.6\n"))
-        self.assertEqual(ran.returncode, 1)
-        text = self.merged()
-        self.assertRegex(text, r"PUT_1TS lid=2 .*upc_put")
-        self.assertRegex(text, r"MPI_OPEN_CALL lid=0 .*upc_barrier")  # what thread 0 was in
+        for how in ((), ("--threads",)):
+            with self.subTest(how=how):
+                self.setUp()
+                ran = self.play(*how, self.script("threads 3\n0.010 0.020 2 UPC_PUT 5 1 1:64 8\n"
+                                                  "0.100 0.500 0 UPC_BARRIER 6 0 0\n0.200 = 2 KILL\nleave 0.6\n"))
+                self.assertEqual(ran.returncode, -signal.SIGKILL if how else 1)
+                text = self.merged()
+                self.assertRegex(text, r"PUT_1TS lid=2 .*upc_put")
+                self.assertRegex(text, r"MPI_OPEN_CALL lid=0 .*upc_barrier")  # what thread 0 was in
 
     def test_one_thread_ends_the_program(self):
-        ran = self.play(self.script("threads 2\n0.100 = 0 UPC_NONCOLLECTIVE_EXIT 9 3\n0.050 1.500 1 UPC_BARRIER 8 0 0\nleave 2\n"))
-        self.assertEqual(ran.returncode, 1)
-        text = self.merged()
-        self.assertRegex(text, r"EXIT lid=0 .*upc_global_exit")
-        self.assertRegex(text, r"ENTER_CS lid=1 .*upc_barrier")
+        script = self.script("threads 2\n0.100 = 0 UPC_NONCOLLECTIVE_EXIT 9 3\n0.050 1.500 1 UPC_BARRIER 8 0 0\nleave 2\n")
+        for how in ((), ("--threads",)):
+            with self.subTest(how=how):
+                self.setUp()
+                ran = self.play(*how, script)
+                self.assertEqual(ran.returncode, 3 if how else 1)
+                text = self.merged()
+                self.assertRegex(text, r"EXIT lid=0 .*upc_global_exit")
+                self.assertRegex(text, r"ENTER_CS lid=1 .*upc_barrier")
+                self.assertRegex(text, r"MPI_OPEN_CALL lid=1 .*upc_barrier")
 
     def test_a_pause_is_one(self):
         ran = self.play(self.script(
@@ -133,11 +181,11 @@ class Runs(unittest.TestCase):
         return found, ran.stdout
 
     def test_the_waits_are_those_of_the_scripts(self):
-        for name in ("upc_events.txt", "pi.txt"):
-            with self.subTest(script=name):
+        for name, how in ((n, h) for n in ("upc_events.txt", "pi.txt") for h in ((), ("--threads",))):
+            with self.subTest(script=name, how=how):
                 self.setUp()
                 text = (SCRIPTS / name).read_text()
-                ran = self.play("--exact", str(SCRIPTS / name))
+                ran = self.play("--exact", *how, str(SCRIPTS / name))
                 self.assertEqual((ran.returncode, ran.stderr), (0, ""))
                 self.merged()
                 found, _ = self.severities()
@@ -146,6 +194,29 @@ class Runs(unittest.TestCase):
                 self.assertGreater(len(right), 2)
                 for key in set(right) | set(found):
                     self.assertAlmostEqual(found.get(key, 0), right.get(key, 0), delta=2e-3, msg=f"{key} {found}")
+
+    def test_processes_and_threads_of_one_process_have_the_same_report(self):
+        """Each metric of UPC's, and the visits, of each script in each numbering that has its events."""
+        compared = 0
+        for name, ids in ((n, i) for n in ("upc_events.txt", "pi.txt", "every_event.txt") for i in ("gupc", "bupc", "own")):
+            with self.subTest(script=name, ids=ids):
+                reports = []
+                for how in ((), ("--threads",)):
+                    self.setUp()
+                    ran = self.play("--exact", "--ids", ids, *how, str(SCRIPTS / name))
+                    if "does not tell" in ran.stderr:
+                        break
+                    self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+                    self.merged()
+                    self.severities()
+                    with open(f"{self.folder.name}/a.csv", encoding="utf-8") as file:
+                        reports.append([(r["metric"], r["call_path"], r["process"], r["value"]) for r in csv.DictReader(file)
+                                        if r["metric"].startswith("upc") or r["metric"] == "visits"])
+                if len(reports) == 2:
+                    compared += 1
+                    self.assertEqual(*reports)
+                    self.assertGreater(len(reports[0]), 20)
+        self.assertGreater(compared, 4)
 
     def test_a_hung_split_barrier_names_who_has_not_notified(self):
         ran = self.play(self.script("threads 3\n0.010 0.011 0 UPC_NOTIFY 5 0 0\n0.010 0.011 1 UPC_NOTIFY 5 0 0\n"

@@ -2,7 +2,8 @@
 
      gasp_play [--ids gupc|bupc|own] [--exact] [--threads] SCRIPT
 
-   A thread is a process (--threads: all are threads of one). --exact: nobody sleeps, and the measurement takes its times from the script
+   A thread is a process (--threads: all are threads of one, which the first one ends
+   as Berkeley's runtime does where all stand in COLLECTIVE_EXIT, else their starter). --exact: nobody sleeps, and the measurement takes its times from the script
    (100 seconds later: what starts before that may take long). A script has one line for each event, in order of their starts:
 
      START END THREAD EVENT LINE ARGUMENTS
@@ -59,7 +60,7 @@ static struct common {
 }* all;
 
 static event events[kMostEvents];
-static int event_count, thread_count = 1, exact;
+static int event_count, thread_count = 1, exact, threads;
 static __thread int me, has_memory; /* Berkeley makes shared variables after gasp_init */
 static double leave = -1;
 static __thread double now;
@@ -217,11 +218,11 @@ static int type_of(const char* word) {
 }
 
 static unsigned tag_of(const event* e, void* context) {
-  static struct {
+  static __thread struct {
     char name[64];
     unsigned tag;
   } user[32];
-  static int users;
+  static __thread int users;
   const struct elg_gasp_id* id;
   if (e->name[0] == '#') return (unsigned)atoi(e->name + 1);
   if (strncmp(e->name, "USER:", 5) == 0) {
@@ -359,6 +360,10 @@ static void play(void) {
   end_until(context, open, &depth, 1e9);
   pthread_barrier_wait(&all->barrier);
   if (leave >= 0) wait_until(leave);
+  if (threads && strcmp(ids_name, "bupc") == 0 && depth > 0 && strcmp(open[depth - 1]->name, "UPC_COLLECTIVE_EXIT") == 0) {
+    if (me == 0) exit(0);
+    for (;;) pause();
+  }
 }
 
 static void* play_thread(void* number) {
@@ -369,15 +374,15 @@ static void* play_thread(void* number) {
 
 /* As a compiler's runtime has it that makes threads of one process. */
 static int play_threads(void) {
-  pthread_t threads[kMostThreads];
+  pthread_t made[kMostThreads];
   long i;
-  for (i = 0; i < thread_count; ++i) pthread_create(&threads[i], 0, play_thread, (void*)i);
-  for (i = 0; i < thread_count; ++i) pthread_join(threads[i], 0);
+  for (i = 0; i < thread_count; ++i) pthread_create(&made[i], 0, play_thread, (void*)i);
+  for (i = 0; i < thread_count; ++i) pthread_join(made[i], 0);
   return 0;
 }
 
 int main(int argc, char** argv) {
-  int i, j, failed = 0, threads = 0;
+  int i, j, failed = 0;
   pid_t children[kMostThreads];
   pthread_barrierattr_t attributes;
   const char* script = 0;
