@@ -57,8 +57,9 @@ class LeftSamples {
     LocalBufferHeader header{};
     header.clock_scale = 1;
     header.location = 3;
+    header.thread = thread;
     LastRecords last(header);
-    if (memory_->is_of(thread, size)) last.add_samples(*memory_);
+    if (memory_->is_of(header, size)) last.add_samples(*memory_);
     std::ostringstream text;
     for (std::size_t at = 0; at + 3 <= last.size();) {
       const std::byte* const p = last.records() + at;
