@@ -4,6 +4,7 @@
 Usage: check_records.py BUILD SCRIPT...       in all numberings that have the script's events; as processes, and as
                                               threads of one process
        check_records.py BUILD --random COUNT  (from the seed KOJAK_TEST_SEED on)
+       check_records.py BUILD --waits COUNT   the waits of random scripts, as expert and tests/independent find them
 
 What is expected is made from the script alone: a region for each event, at its times and line, with records that stand
 for its arguments. Times are exact to a microsecond, for the driver sets the measurement's clock.
@@ -15,6 +16,9 @@ import re
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from independent import compare  # noqa: E402
 
 SECONDS_LATER = 100
 MODES = ((), ("--threads",))
@@ -332,6 +336,96 @@ class RandomScript:
         self.now = [max(end, now) for now in self.now]
 
 
+class RandomWaits:
+    """Three threads that compute, take two locks in turn, move data and meet: what is waited for is random, too.
+
+    Where threads must answer, a call that needs one which computes ends when that one comes to its next call."""
+
+    def __init__(self, seed):
+        self.random, self.lines, self.free = random.Random(seed), [], [0.0, 0.0]
+        self.now, self.next, self.answered = [0.0] * 3, [0.0] * 3, self.random.random() < 0.6
+        for _ in range(self.random.randint(10, 40)):
+            thread = self.next.index(min(self.next))
+            self.now[thread] = self.next[thread]
+            self.act(thread)
+            for each in range(3):
+                if self.next[each] <= self.now[each]:
+                    self.next[each] = self.now[each] + self.random.choice([0.0011, 0.0043, 0.0207])
+        end = max(self.now) + 0.05
+        self.lines += [(self.next[each], end, f"{each} UPC_COLLECTIVE_EXIT 99 0") for each in range(3)]
+        self.lines = [f"{begin:.6f} {to:.6f} {rest}" for begin, to, rest in sorted(self.lines)]
+        self.text = "\n".join(["threads 3", "ids own", *self.lines, f"leave {end:.6f}", ""])
+
+    def add(self, thread, event, needs=None):
+        begin = self.now[thread]
+        end = begin + 0.0002
+        if self.answered and needs not in (None, thread) and begin >= self.now[needs]:
+            end = max(end, self.next[needs] + 0.0001)
+        self.lines.append((begin, end, f"{thread} {event}"))
+        self.now[thread] = end + 0.0001
+
+    def act(self, thread):
+        r = self.random
+        other, line = (thread + r.randint(1, 2)) % 3, r.randint(1, 4)
+        place_at, kind = f"{other}:{8 * r.randrange(4)}", r.randrange(9)
+        if kind < 2:
+            lock = r.randrange(2)
+            asked = self.now[thread]
+            self.add(thread, f"UPC_LOCK {10 + line} {lock}:{4096 + 64 * lock}", lock)
+            got = max(self.now[thread], self.free[lock] + 0.0001)
+            self.lines[-1] = (asked, got, self.lines[-1][2])
+            self.now[thread] = got + r.choice([0.001, 0.01])
+            if r.random() < 0.3:
+                self.add(thread, f"UPC_PUT 14 1 {place_at} 8")
+            self.add(thread, f"UPC_UNLOCK {15 + line} {lock}:{4096 + 64 * lock}", other)
+            self.free[lock] = self.now[thread]
+        elif kind == 2:
+            end = max(self.next) + 0.002
+            for each in range(3):
+                self.lines.append((max(self.now[each], self.next[each]), end, f"{each} UPC_BARRIER {20 + line} 0 0"))
+                self.now[each] = end + 0.0001
+        elif kind == 3:
+            self.add(thread, f"UPC_NB_GET_INIT {30 + line} 1 {place_at} 64 {line}")
+            self.now[thread] += 0.002
+            self.add(thread, f"UPC_NB_SYNC {35 + line} {line}", other)
+        elif kind == 4:
+            self.add(thread, f"UPC_MEMPUT {40 + line} {place_at} 256")
+            self.add(thread, f"UPC_FENCE {45 + line}", other)
+        else:
+            self.add(thread, [f"UPC_GET {50 + line} {r.randint(0, 1)} {place_at} 8", f"UPC_MEMGET {60 + line} {place_at} 200",
+                              f"UPC_PUT {70 + line} 0 {place_at} 8", f"UPC_MEMCPY {80 + line} {thread}:64 {place_at} 16"][kind - 5],
+                     other)
+
+
+def check_waits(build, count):
+    """Each script's report is what the independent analysis finds; together they have all the waits."""
+    failures, seen = 0, set()
+    first = int(os.environ.get("KOJAK_TEST_SEED", "1"))
+    for seed in range(first, first + count):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "random.txt"
+            path.write_text(RandomWaits(seed).text)
+            env = dict(os.environ, ELG_DIR=f"{folder}/t", LD_PRELOAD=f"{build}/lib/libelg_base.so")
+            subprocess.run([f"{build}/bin/gasp_play", "--exact", str(path)], env=env, check=True, timeout=60)
+            subprocess.run([f"{build}/bin/elg_merge", "-q", "-o", f"{folder}/a.elg", f"{folder}/t"], check=True)
+            ran = subprocess.run([f"{build}/bin/expert", "-q", "-o", f"{folder}/a.cube", f"{folder}/a.elg"], check=False,
+                                 capture_output=True, text=True)
+            cube = compare.Cube(f"{folder}/a.cube")
+            wrong = compare.differences(compare.text_of(f"{folder}/a.elg", f"{build}/bin/elg_print"), cube)
+            if ran.returncode != 0:
+                wrong.append(f"expert: {ran.returncode} {ran.stderr}")
+            seen |= {metric for metric, values in cube.values.items() if any(v > 0 for v in values.values())}
+            failures += len(wrong)
+            for line in wrong[:5]:
+                print(f"random waits {seed}: {line}")
+    wanted = {"upc_lock_contention", "upc_lock_wait_for_progress", "upc_rma_wait_for_progress", "upc_quiet_wait_for_progress",
+              "upc_barrier_wait"}
+    for metric in sorted(wanted - seen) if count >= 20 else ():
+        failures += 1
+        print(f"no script has {metric}")
+    return failures
+
+
 def check_random(build, count):
     failures = 0
     first = int(os.environ.get("KOJAK_TEST_SEED", "1"))
@@ -351,6 +445,9 @@ def main():
     failures = 0
     if scripts and scripts[0].name == "--random":
         failures = check_random(build, int(sys.argv[3]))
+        scripts = []
+    if scripts and scripts[0].name == "--waits":
+        failures = check_waits(build, int(sys.argv[3]))
         scripts = []
     for script in scripts:
         for ids in ("gupc", "bupc", "own"):

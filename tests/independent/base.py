@@ -1,5 +1,6 @@
 """Time by class of call, visits, bytes."""
-from independent.functions import LEAF, PARENT, PARTS, PATTERNS, SHMEM_ENDS, TESTS, WAITS, mpi_function, shmem_leaf
+from independent.functions import LEAF, PARENT, PARTS, PATTERNS, SHMEM_ENDS, TESTS, UPC_CALLS, WAITS, mpi_function, \
+    shmem_leaf
 from independent.intervals import intersection, length
 from independent.polls import leaf_of_series
 from independent.trace import PAUSING, RECEIVED, SENT, TRACING
@@ -52,7 +53,7 @@ def classify(trace, begun):
                     call.assertion |= event.assertion
         else:
             call.name = call.region.name
-            call.progress = shmem_leaf(call.name) not in (None, "shmem") or call.name in SHMEM_ENDS
+            call.progress = shmem_leaf(call.name) not in (None, "shmem") or call.name in SHMEM_ENDS | UPC_CALLS
             call.leaf = shmem_leaf(call.name) or OMP_LEAF.get(call.region.kind) or OMP_API.get(call.name, "execution")
             if call.parent is None and call.leaf == "execution" and call.location in workers:
                 call.leaf = "omp_between_regions"

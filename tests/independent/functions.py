@@ -49,6 +49,7 @@ PATTERNS = {
     "shmem_lock_contention", "shmem_rma_wait_for_progress", "shmem_quiet_wait_for_progress",
     "shmem_lock_wait_for_progress", "upc_latebroadcast", "upc_reduce_wait", "upc_earlyreduce", "upc_earlyscan",
     "upc_wait_nxn", "upc_collective_wait", "upc_barrier_wait", "upc_splitphase_wait", "upc_memory_wait", "upc_exit_wait",
+    "upc_lock_contention", "upc_lock_wait_for_progress", "upc_rma_wait_for_progress", "upc_quiet_wait_for_progress",
     "upc_hot_thread", "upc_hot_pair", "upc_fine_grained", "omp_fork", "omp_ebarrier_wait", "omp_ibarrier_wait", "omp_idle_threads",
     "omp_lock_api_wait", "omp_lock_critical_wait", "omp_taskwait_wait",
     "mpi_rma_pairsync_count", "mpi_rma_pairsync_unneeded_count", "mpi_unexplained", "mpi_polling", "mpi_polling_idle"}
@@ -128,6 +129,15 @@ SHMEM_TEAMS = {"shmem_team_split_strided", "shmem_team_split_2d", "shmem_team_de
 SHMEM_ORDER = ("fence", "quiet")
 SHMEM_TRANSFER = {"put", "get", "p", "g", "iput", "iget", "swap", "cswap", "fadd", "finc", "add", "inc",
                   "fetch", "set", "atomic", "putmem", "getmem"}
+
+# Calls of UPC; what else is called so is the program's.
+UPC_CALLS = {"upc_all_alloc", "upc_all_broadcast", "upc_all_exchange", "upc_all_gather", "upc_all_gather_all",
+             "upc_all_lock_alloc", "upc_all_permute", "upc_all_prefix_reduce", "upc_all_reduce", "upc_all_scatter",
+             "upc_alloc", "upc_barrier", "upc_exit", "upc_fence", "upc_free", "upc_get", "upc_get_nb",
+             "upc_global_alloc", "upc_global_exit", "upc_global_lock_alloc", "upc_lock", "upc_lock_attempt",
+             "upc_lock_free", "upc_memcpy", "upc_memcpy_nb", "upc_memget", "upc_memget_nb", "upc_memput",
+             "upc_memput_nb", "upc_memset", "upc_notify", "upc_put", "upc_put_nb", "upc_sync_nb", "upc_unlock",
+             "upc_wait"}
 
 
 def shmem_leaf(name):

@@ -16,6 +16,10 @@ EVIDENCE = {"get": "get", "fetch": "fetch", "atomic": "fetch", "quiet": "quiet",
 NON_BLOCKING = 1
 
 
+def sets_lock(call, prefix):
+    return (call.name or "").startswith(prefix) and ("set" in words(call) or call.name == "upc_lock")
+
+
 def words(call):
     return {word.rstrip("0123456789") for word in call.name.split("_")}
 
@@ -124,7 +128,7 @@ def _lock_holdings(trace):
         if event.kind not in ("ALOCK", "RLOCK"):
             continue
         # Outside of a lock call: held at that moment, after a gap; or no longer.
-        state = event.call is None or event.call.name is None or "lock" not in words(event.call)
+        state = event.call is None or event.call.name is None or not words(event.call) & {"lock", "unlock"}
         if event.kind == "ALOCK":
             lock = SimpleNamespace(process=process, name="", enter=event.time, exit=event.time) if state else event.call
             epoch = SimpleNamespace(origin=process, exclusive=True, lock=lock, unlock=None, completions=[], window=None)
@@ -153,6 +157,9 @@ def _locks_and_progress(trace, severities):
         operations.setdefault(o.pos, o)
     for event in trace.events:
         o = operations.get(event.pos)
+        if (event.call is not None and (event.call.name or "").startswith("upc_")) or \
+                (o is not None and o.call is not None and (o.call.name or "").startswith("upc_")):
+            continue
         if o is not None:
             names = words(o.call)
             fetches = bool(names & RESULT)
@@ -180,7 +187,7 @@ def _locks_and_progress(trace, severities):
         end = call.exit + trace.delta(call.process, target)
         if kind in ("get", "fetch", "quiet") and target != call.process and absence.throughout(issued, end, target):
             asynchronous.add((kind, same_node(call, target)))
-    contended = _contention(trace, absence, lambda h: ("fetch", trace.node_of[h.origin] == trace.node_of[h.target])
+    contended = contention(trace, absence, "shmem_", lambda h: ("fetch", trace.node_of[h.origin] == trace.node_of[h.target])
                             in asynchronous)
     for call, (times, depends) in contended.items():
         severities.add("shmem_lock_contention", call, length(times), length(times) if depends else 0)
@@ -194,14 +201,15 @@ def _locks_and_progress(trace, severities):
         severities.add(PROGRESS[kind], call, length(times), length(times))
 
 
-def _contention(trace, absence, free):
+def contention(trace, absence, prefix, free):
+    """What calls that set a lock of that library's waited for its holders, and whether that depends on progress."""
     result = {}
     for queue in _lock_holdings(trace):
         progress = SimpleNamespace(absence=absence)
         order = times_of_holding(queue)
         known = {id(h) for h in order}
         for e in queue:
-            if "set" not in words(e.epoch.lock):
+            if not sets_lock(e.epoch.lock, prefix):
                 continue
             always, granted = [], []
             for h in order:

@@ -1,5 +1,9 @@
-"""UPC: collective operations by their flags, barriers in two phases, and where the data go."""
+"""UPC: collective operations by their flags, barriers in two phases, where the data go, and what locks and transfers wait for."""
 from independent.collectives import claim
+from independent.functions import UPC_CALLS
+from independent.intervals import difference, intersection, length, union
+from independent.passive import Absence
+from independent.shmem import Operations, contention
 
 FLAGS = 8  # the attribute with a collective operation's flags
 NOSYNC, MYSYNC, ALLSYNC = 1, 2, 4
@@ -17,6 +21,7 @@ def patterns(trace, severities):
     moved = list(_transfers(trace))
     _hot(trace, severities, moved)
     _fine_grained(trace, severities)
+    _locks_and_progress(trace, severities)
 
 
 def _collectives(trace, severities):
@@ -35,7 +40,7 @@ def _collectives(trace, severities):
         if name in TOGETHER:
             for event in exits:
                 claim(severities, TOGETHER[name], event.call, latest)
-        elif name.startswith("upc_all_"):
+        elif name in UPC_CALLS and name.startswith("upc_all_"):
             for process, event in processes.items():
                 _one(trace, severities, processes, process, event, latest)
 
@@ -94,7 +99,7 @@ def _transfers(trace):
             other = trace.process_of[event.dlid]
             origin, target = (process, other) if put else (other, process)
             call = event.call if put else gets.get((origin, event.rmaid))
-            if call is not None and call.name.startswith("upc_") and origin != target:
+            if call is not None and call.name in UPC_CALLS and origin != target:
                 yield call, origin, target, event.sent, put, places.get((origin, event.rmaid)), event.pos
 
 
@@ -123,7 +128,7 @@ def _fine_grained(trace, severities):
 
     for event in trace.events:
         call = event.call
-        if call is not None and event is call.begin and call.name.startswith("upc_") and \
+        if call is not None and event is call.begin and call.name in UPC_CALLS and \
                 not call.name.startswith(("upc_get", "upc_put", "upc_mem", "upc_sync_nb", "upc_fence")):
             close(call.location)
         if event.kind == "SHMEM_QUIET":
@@ -157,3 +162,87 @@ def _is_series(accesses):
         return False
     steps = [(b[5] - a[5], b[5] == a[5] + a[3]) for a, b in zip(accesses, accesses[1:])]
     return all(step == steps[0] for step in steps) and steps[0][0] != 0 or all(next_ for _, next_ in steps)
+
+
+ACCESSES, STRICT_TOO = ("upc_get", "upc_memget"), ("upc_get", "upc_put", "upc_memget", "upc_memput", "upc_memset")
+# Calls that wait for what was issued, by what such a wait is; those behind OWN_TOO for what they issue themselves.
+WAITS_FOR = {"upc_fence": "quiet", "upc_notify": "quiet", "upc_unlock": "lock", "upc_sync_nb": None,
+             **{name: "get" for name in STRICT_TOO}}
+METRIC = {"get": "upc_rma_wait_for_progress", "put": "upc_rma_wait_for_progress",
+          "quiet": "upc_quiet_wait_for_progress", "lock": "upc_lock_wait_for_progress"}
+# What shows that a call of the kind needs nobody.
+SHOWN_BY = {"get": ("get",), "put": ("get", "quiet"), "quiet": ("quiet",), "lock": ("lock",)}
+POLLED_BYTES, LONG_POLL = 16, 1e-3
+
+
+def _needs(trace):
+    """(call, kind, who must answer, since when): each target once in a call, as of its first kind and its last issue."""
+    operations, outstanding, polled, found = {}, {}, {}, {}
+    for o in Operations(trace).all:
+        operations[o.pos] = o
+
+    def need(call, kind, target, since):
+        known = found.setdefault(call, {}).setdefault(target, [kind, since])
+        known[1] = max(known[1], since)
+
+    for event in trace.events:
+        call, o = event.call, operations.get(event.pos)
+        if o is not None and o.call is not None and o.call.name in UPC_CALLS:
+            name = o.call.name
+            if o.later or o.put:
+                outstanding.setdefault((o.origin, o.context), []).append(o)
+            if o.later:
+                continue
+            if name == "upc_memcpy":
+                need(o.call, "put", o.target, o.call.enter)
+            elif name in ACCESSES:
+                before, polled[o.call.location] = polled.get(o.call.location), (o.call.path, o.target, o.offset)
+                again = before == polled[o.call.location] and o.offset is not None and o.bytes <= POLLED_BYTES
+                if not again or o.call.exit - o.call.enter >= LONG_POLL:
+                    need(o.call, "get", o.target, o.call.enter)
+        elif event.kind == "SHMEM_QUIET" and call.name in UPC_CALLS:
+            process = trace.process_of[event.lid]
+            own = call.name in STRICT_TOO
+            for key in [k for k in outstanding if k[0] == process and event.ctx in (None, k[1])]:
+                issued = outstanding.pop(key)
+                outstanding[key] = [] if own else [x for x in issued if x.call.begin.pos >= call.begin.pos]
+                for put in (True, False):
+                    last = {x.target: x.call.enter for x in issued
+                            if x.put is put and (own or x.call.begin.pos < call.begin.pos)}
+                    for target, since in last.items():
+                        if call.name in WAITS_FOR:
+                            need(call, WAITS_FOR[call.name] or ("put" if put else "get"), target, since)
+        elif event.kind == "ALOCK" and event.glid is not None and call is not None and call.name == "upc_lock":
+            need(call, "lock", trace.process_of.get(event.glid, event.glid), call.enter)
+    for call, targets in found.items():
+        for target, (kind, since) in targets.items():
+            if target != call.process and call.exit > call.enter:
+                yield call, kind, target, since
+
+
+def _locks_and_progress(trace, severities):
+    absence, needs, shown = Absence(trace), list(_needs(trace)), set()
+
+    def same_node(first, second):
+        return trace.node_of[first] == trace.node_of[second]
+
+    for call, kind, target, since in needs:
+        delta = trace.delta(call.process, target)
+        tells = kind in ("get", "quiet") or (kind == "lock" and call.name == "upc_lock")
+        if tells and absence.throughout(since - delta, call.exit + delta, target):
+            shown.add((kind, same_node(call.process, target)))
+
+    def needs_nobody(kind, first, second):
+        return any((k, same_node(first, second)) in shown for k in SHOWN_BY[kind])
+
+    contended = contention(trace, absence, "upc_", lambda h: needs_nobody("lock", h.origin, h.target))
+    for call, (times, depends) in contended.items():
+        severities.add("upc_lock_contention", call, length(times), length(times) if depends else 0)
+    claims = {}
+    for call, kind, target, _ in needs:
+        if not needs_nobody(kind, call.process, target):
+            times = intersection(call.exclusive(), absence.claim(call, target))
+            claims[call, METRIC[kind]] = union(claims.get((call, METRIC[kind]), []), times)
+    for (call, metric), times in claims.items():
+        times = difference(times, contended.get(call, [[]])[0])
+        severities.add(metric, call, length(times), length(times))
