@@ -1,5 +1,7 @@
 #include "earl/aspects/collective_instances.h"
 
+#include "epilog/format/upc_names.h"
+
 namespace kojak::earl {
 
 CollectiveInstances::Group& CollectiveInstances::group(CommId com) {
@@ -71,6 +73,8 @@ void CollectiveInstances::resume(ProcessId process, CommId com, std::uint64_t co
   const std::uint32_t rank = info->ranks.find(process);
   if (rank == kAbsent) return;
   if (instances_.resume(group(com), rank, info->ranks.size(), count)) {
+    // A phase of UPC's barriers that was no barrier counts as one.
+    if (count != kCountLost && info->def->name == kUpcPhases) return;
     findings_.add(count == kCountLost ? Finding::kCountLost : Finding::kGap, pos);
   }
 }

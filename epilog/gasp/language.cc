@@ -30,6 +30,9 @@ static_assert(kEvents == static_cast<std::size_t>(GaspEvent::kUser));
 
 const elg_gasp_language* language = nullptr;
 bool only_plain = false;  // not UPC
+// By number: a table of the small ones.
+constexpr unsigned kSmallNumbers = 2048;
+GaspEvent* small_events = nullptr;
 HashMap<GaspEvent> events;
 // Of the program's own events, from first_user on.
 constexpr unsigned kMostNames = 4096;
@@ -50,7 +53,9 @@ bool take(const elg_gasp_id& id) {
     if (name == kFlagNames[i]) flags_of_compiler[i] = id.id;
   }
   for (std::size_t i = 0; i < kEvents; ++i) {
-    if (kRows[i].name == name) return events.set(id.id, static_cast<GaspEvent>(i)) != nullptr;
+    if (kRows[i].name != name) continue;
+    if (id.id < kSmallNumbers) small_events[id.id] = static_cast<GaspEvent>(i);
+    return events.set(id.id, static_cast<GaspEvent>(i)) != nullptr;
   }
   return true;
 }
@@ -84,11 +89,14 @@ unsigned region_of_event(GaspEvent event) {
 
 bool learn_language(int model, const elg_gasp_language* given) {
   if (language != nullptr) return true;
-  language = given;
   only_plain = model != ELG_GASP_UPC;
+  small_events = static_cast<GaspEvent*>(allocate(kSmallNumbers * sizeof *small_events));
+  if (small_events == nullptr) return false;
+  memset(small_events, static_cast<int>(GaspEvent::kUnknown), kSmallNumbers);
   bool good = true;
   for (const elg_gasp_id* id = given->ids; id->name != nullptr; ++id) good = take(*id) && good;
   user_names = static_cast<std::atomic<const char*>*>(allocate(kMostNames * sizeof *user_names));
+  language = given;
   return good;
 }
 
@@ -133,8 +141,13 @@ const char* compiler_name() {
 }
 
 GaspEvent event_of(unsigned tag) {
-  const GaspEvent* const known = events.find(tag);
-  if (known != nullptr && (!only_plain || *known == GaspEvent::kCFunc)) return *known;
+  GaspEvent event = GaspEvent::kUnknown;
+  if (tag < kSmallNumbers) {
+    event = small_events[tag];
+  } else if (const GaspEvent* const known = events.find(tag)) {
+    event = *known;
+  }
+  if (event != GaspEvent::kUnknown && (!only_plain || event == GaspEvent::kCFunc)) return event;
   return tag >= first_user && tag <= last_user ? GaspEvent::kUser : GaspEvent::kUnknown;
 }
 

@@ -1,10 +1,15 @@
 #include "epilog/gasp/records.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include <algorithm>
 
 #include "epilog/format/collective_operations.h"
 #include "epilog/format/field_values.h"
+#include "epilog/format/upc_names.h"
 #include "epilog/runtime/comm_object.h"
+#include "epilog/runtime/own_stack.h"
 #include "epilog/runtime/remote_operation.h"
 
 namespace kojak::measure {
@@ -21,13 +26,14 @@ constexpr std::uint64_t kThreads = 0x5550433031u, kPhases = 0x5550433032u;
 
 const void* const kImplicit = reinterpret_cast<const void*>(~std::uintptr_t{0});
 
-CommObject* make_set(std::uint64_t kind) {
+CommObject* make_set(std::uint64_t kind, const char* name) {
   Group* const group = make_world_group(the_session.run.size);
   CommObject* const set = group == nullptr ? nullptr : create<CommObject>();
   if (set == nullptr) return nullptr;
   set->id = next_comm_id();
   set->group = group;
   set->identity = IdentityHash().add(kind).add(group->count).get();
+  set->name.set_constant(name);
   return set;
 }
 
@@ -119,6 +125,8 @@ void record_transfer(GaspThread& thread, PlainCall& call, va_list& arguments, Ti
     if (moves == Moves::kGet || moves == Moves::kCopy)
       sides[0] = transfer_of(thread, from, false, how);
     if (moves != Moves::kGet) sides[1] = transfer_of(thread, to, true, how);
+    if (sides[1].there && !sides[0].there && !how.strict)
+      return write_call(records, sides[1].operation, bytes, sides[1].moving);
     for (const Transfer& t : sides) {
       if (t.there) write_start(records, t.operation, bytes, t.moving);
     }
@@ -267,8 +275,8 @@ void note_meeting(PlainCall& call, CommObject& set, std::uint64_t before) {
 
 bool make_upc_sets(GaspThread& thread) {
   const BookkeepingLock lock;
-  thread.everybody = make_set(kThreads);
-  thread.phases = make_set(kPhases);
+  thread.everybody = make_set(kThreads, kUpcEverybody);
+  thread.phases = make_set(kPhases, kUpcPhases);
   return thread.everybody != nullptr && thread.phases != nullptr;
 }
 
@@ -369,6 +377,28 @@ void record_notify(GaspThread& thread) {
     records.leave();
     records.p = put(records.r, records.p,
                     CollState{lid, records.exit, CommId{phases.id}, Count64{ordinal + 1}});
+  });
+}
+
+void name_lock(GaspThread& thread, const GaspPlace& made, va_list& arguments) {
+  constexpr std::uint32_t kMostNamed = 4096;
+  Recorder& r = the_recorder;
+  if (made.file == nullptr || made.line <= 0 || r.trace == nullptr || !is_live() ||
+      thread.locks_named == kMostNamed) {
+    return;
+  }
+  const OwnFrame own(r);
+  const SharedPlace place = place_of(arguments);
+  on_own_stack([&] {
+    const char* const slash = strrchr(made.file, '/');
+    char text[256];
+    const int length = snprintf(text, sizeof text, "made at %.200s:%d",
+                                slash != nullptr ? slash + 1 : made.file, made.line);
+    const auto size = static_cast<std::size_t>(length);
+    if (length < 0 || !make_room_for(r, string_room(size) + kMaxRecord)) return;
+    ++thread.locks_named;
+    const StringId name = define_string(r, text, size);
+    publish(r, put(r, r.cursor, ShmemLockName{lock_of(place), name, absent<FileId>()}));
   });
 }
 

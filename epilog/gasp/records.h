@@ -13,6 +13,8 @@ void write_upc_state(Recorder& r, bool all);
 // The event of this thread ends at `at`. `call` is its call in hand.
 void record_event(GaspThread& thread, GaspEvent event, PlainCall& call, va_list& arguments,
                   Ticks at);
+// A lock was made there; it is the next argument. It is called by that.
+void name_lock(GaspThread& thread, const GaspPlace& made, va_list& arguments);
 // What the call in hand is about, while it lasts, by the arguments at its beginning.
 void note_event(const GaspThread& thread, GaspEvent event, PlainCall& call, va_list& arguments);
 // A notify that was held; it is no part of a barrier.

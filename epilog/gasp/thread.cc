@@ -21,6 +21,15 @@ using TestTime = std::uint64_t (*)();
 TestTime test_time = nullptr;
 std::uint64_t ticks_of_nanosecond = 0;
 
+// The ENTER of a call in hand.
+void enter_in_hand(Recorder& r, CallFrame& frame) {
+  publish(r,
+          put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(frame.enter), frame.region}));
+  r.last = frame.enter;
+  frame.trace = CallFrame::Trace::kEntered;
+  r.open_region = true;
+}
+
 // Regions of the program in a call of UPC's: that has entered before them.
 template <class F>
 void aside(const F& records) {
@@ -29,6 +38,7 @@ void aside(const F& records) {
   if (frame == nullptr || frame->entry != kNoStack) return records();
   if (frame->trace == CallFrame::Trace::kNothing) return;
   settle_note(r);
+  if (frame->trace == CallFrame::Trace::kInHand) enter_in_hand(r, *frame);
   const bool open = r.open_region;
   r.frame = nullptr;
   r.open_region = false;
@@ -100,6 +110,17 @@ void begin_silently(PlainCall& call) {
   call.frame.in_call = true;
 }
 
+// What is put is on its way: such a call is one record, when it has ended.
+bool leaves_at_once(GaspEvent event, va_list& arguments) {
+  if (event == GaspEvent::kMemput || event == GaspEvent::kMemset) return true;
+  if (event != GaspEvent::kPut) return false;
+  va_list own;
+  va_copy(own, arguments);
+  const bool relaxed = va_arg(own, int) != 0;
+  va_end(own);
+  return relaxed;
+}
+
 }  // namespace
 
 void find_test_time() {
@@ -121,12 +142,12 @@ Ticks event_time() {
 }
 
 void begin_upc_call(GaspThread& thread, PlainCall& call, unsigned function, const GaspPlace& place,
-                    Ticks at) {
+                    Ticks at, bool blocks) {
   Recorder& r = the_recorder;
   begin_silently(call);
   if (!call.measured) return;
   call.frame.in_call = false;
-  call.blocks = true;
+  call.blocks = blocks;
   r.polls_go_on = false;
   const std::uint32_t group = carries_time(static_cast<unsigned>(kUpcFunctions[function].family));
   const bool on = (the_session.functions.load(std::memory_order_relaxed) & group) != 0;
@@ -140,10 +161,8 @@ void begin_upc_call(GaspThread& thread, PlainCall& call, unsigned function, cons
     if (at >= r.processor_due && !has_test_time()) note_processor(r, at);
     call.frame.region = call.region;
     call.frame.enter = at;
-    publish(r, put(r, put_at_enter(r, r.cursor), Enter{r.lid, record_time(at), call.region}));
-    r.last = at;
-    call.frame.trace = CallFrame::Trace::kEntered;
-    r.open_region = true;
+    call.frame.trace = CallFrame::Trace::kInHand;
+    if (blocks) enter_in_hand(r, call.frame);
   } else if (r.lost != nullptr) {
     count_lost(r);
   }
@@ -191,7 +210,8 @@ void begin_event(GaspThread& thread, GaspEvent event, unsigned tag, const GaspPl
     thread.held.any = false;
     at = thread.held.enter;
   }
-  begin_upc_call(thread, open.call, region_of_event(open.event), place, at);
+  begin_upc_call(thread, open.call, region_of_event(open.event), place, at,
+                 !leaves_at_once(open.event, arguments));
   if (open.call.recorded) note_event(thread, open.event, open.call, arguments);
 }
 
@@ -216,7 +236,10 @@ void end_event(GaspThread& thread, GaspEvent event, unsigned tag, va_list& argum
       thread.held = {true, open.call.enter, at, open.place, named, va_arg(arguments, int)};
     return;
   }
+  const bool measured = open.call.measured;
   record_event(thread, open.event, open.call, arguments, at);
+  if (measured && (event == GaspEvent::kAllLockAlloc || event == GaspEvent::kGlobalLockAlloc))
+    name_lock(thread, open.place, arguments);
 }
 
 void tell_event(GaspThread& thread, GaspEvent event, unsigned tag, const GaspPlace& place,

@@ -64,6 +64,7 @@ struct GaspThread {
   HandleNumbers contexts;
   HashMap<bool> unknown;  // numbers of events
   std::uint64_t unbalanced = 0;
+  std::uint32_t locks_named = 0;
 };
 
 // That of the calling thread, if it records.
@@ -97,9 +98,9 @@ void end_events(GaspThread& thread, Ticks at);
 // gasp_control: what is due when no event is open.
 void switch_recording(GaspThread& thread);
 
-// A call of UPC's in hand: its region's ENTER is written, if it is recorded.
+// A call of UPC's in hand: its region's ENTER is written, if it is recorded and blocks.
 void begin_upc_call(GaspThread& thread, PlainCall& call, unsigned function, const GaspPlace& place,
-                    Ticks at);
+                    Ticks at, bool blocks = true);
 template <class F>
 void end_upc_call(PlainCall& call, Ticks at, const F& records) {
   Recorder& r = the_recorder;

@@ -322,13 +322,17 @@ std::string effect_words(const Report& report, const RootCause& cause) {
            seconds(cause.seconds) + " until the run was ended (" + pattern_words(cause) + ')';
   }
   std::string words = "the others wait " + seconds(cause.seconds) + " for it";
-  if (!cause.objects.empty()) {
-    const CostOfObject& most = cause.objects.front();
-    words += " on " + object_words(report, {.object = most.object, .id = most.id});
-    if (cause.objects.size() > 1) {
-      words += " and " + counted(cause.objects.size() - 1, "other", "others");
-    }
+  std::string most;
+  std::size_t more = 0;
+  for (const CostOfObject& o : cause.objects) {
+    std::string object = object_words(report, {.object = o.object, .id = o.id});
+    if (most.empty())
+      most = std::move(object);
+    else if (!object.empty())
+      ++more;
   }
+  if (!most.empty()) words += " on " + most;
+  if (more != 0) words += " and " + counted(more, "other", "others");
   words += " (" + pattern_words(cause) + ')';
   if (!report.last_calls()
            .empty()) {  // of a run that was ended nobody knows how long it would take

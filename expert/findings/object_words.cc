@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "epilog/format/field_values.h"
+#include "epilog/format/upc_names.h"
 
 namespace kojak::expert {
 namespace {
@@ -27,7 +28,12 @@ std::string lock_words(const Definitions& definitions, const Operation& operatio
   const VariableDef* const variable = definitions.shmem_locks.find(LockId{operation.id});
   if (variable == nullptr) return object_name(operation);
   const std::string file = variable->file.substr(variable->file.rfind('/') + 1);
-  return "the lock " + variable->name + (file.empty() ? "" : " (" + file + ')');
+  std::string words = "the lock " + variable->name + (file.empty() ? "" : " (" + file + ')');
+  std::size_t same = 0;
+  definitions.shmem_locks.for_each([&](LockId, const VariableDef& other) {
+    same += other.name == variable->name && other.file == variable->file ? 1 : 0;
+  });
+  return same > 1 ? numbered(std::move(words), operation) : words;
 }
 
 }  // namespace
@@ -82,6 +88,7 @@ std::string object_words(const Definitions& definitions, const Operation& operat
   if (operation.object == Operation::Object::kLock) return lock_words(definitions, operation);
   const bool window = operation.object == Operation::Object::kWindow;
   const std::string_view name = given_name(definitions, operation);
+  if (!window && names_all_of_upc(name)) return {};
   const std::string kind(object_kind(operation));
   std::string words;
   if (!name.empty()) {

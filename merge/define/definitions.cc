@@ -332,6 +332,8 @@ void TraceDefinitions::take_names() {
   local_.comms.for_each([&](CommId id, const CommDef& def) { take(merged_.comms, id, def); });
   local_.windows.for_each(
       [&](WindowId id, const WindowDef& def) { take(merged_.windows, id, def); });
+  local_.shmem_locks.for_each(
+      [&](LockId id, const VariableDef& def) { merged_.shmem_locks.emplace(id, def); });
   local_.local_locks.for_each([&](LockId id, const CodeDef& at) {
     if (merged_.shmem_locks.contains(id)) return;
     VariableDef variable = merged_.code_names.variable(local_.modules.find(at.module), at.address);

@@ -188,7 +188,8 @@ class Runs(unittest.TestCase):
                 ran = self.play("--exact", *how, str(SCRIPTS / name))
                 self.assertEqual((ran.returncode, ran.stderr), (0, ""))
                 self.merged()
-                found, _ = self.severities()
+                found, said = self.severities()
+                self.assertNotIn("pauses of the recording", said)
                 right = {(metric, call, int(thread)): float(value) for metric, call, thread, value in
                          re.findall(r"^(upc_\S+) (\S+) (\d+) -> (\S+)", text, re.M)}
                 self.assertGreater(len(right), 2)
@@ -217,6 +218,25 @@ class Runs(unittest.TestCase):
                     self.assertEqual(*reports)
                     self.assertGreater(len(reports[0]), 20)
         self.assertGreater(compared, 4)
+
+    def test_locks_are_called_by_the_line_that_made_them(self):
+        """And nothing is said of the set of all threads, on which all barriers are."""
+        ran = self.play("--exact", self.script(
+            "threads 2\n0.010 0.020 0 UPC_ALL_LOCK_ALLOC 3 1:5000\n0.010 0.020 1 UPC_ALL_LOCK_ALLOC 3 1:5000\n"
+            "0.021 0.022 0 UPC_GLOBAL_LOCK_ALLOC 4 0:6000\n0.030 0.031 0 UPC_LOCK 5 1:5000\n0.500 0.501 0 UPC_UNLOCK 6 1:5000\n"
+            "0.100 0.502 1 UPC_LOCK 7 1:5000\n0.510 0.511 1 UPC_UNLOCK 8 1:5000\n0.520 0.920 0 UPC_BARRIER 9 0 0\n"
+            "0.900 0.920 1 UPC_BARRIER 9 0 0\nleave 1\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        text = self.merged()
+        strings = dict(re.findall(r'^STRING strid=(\d+) cntc=0 str="(.*)"', text, re.M))
+        names = [strings[n] for n in re.findall(r"^SHMEM_LOCK_NAME lkid=\d+ lknid=(\d+)", text, re.M)]
+        self.assertEqual(sorted(names), ["made at pi.upc:3", "made at pi.upc:4"])
+        found, said = self.severities()
+        self.assertAlmostEqual(found["upc_lock_contention", "upc_lock", 1], 0.401, delta=1e-6)  # 0.501 - 0.100
+        self.assertAlmostEqual(found["upc_barrier_wait", "upc_barrier", 0], 0.380, delta=1e-6)  # 0.900 - 0.520
+        said = " ".join(said.split())
+        self.assertIn("on the lock made at pi.upc:3", said)
+        self.assertNotIn("communicator", said)
 
     def test_a_hung_split_barrier_names_who_has_not_notified(self):
         ran = self.play(self.script("threads 3\n0.010 0.011 0 UPC_NOTIFY 5 0 0\n0.010 0.011 1 UPC_NOTIFY 5 0 0\n"
