@@ -16,6 +16,7 @@
 #include "expert/page/severities.h"
 #include "expert/page/source_lines.h"
 #include "expert/page/verdict/verdict_json.h"
+#include "expert/profile/process_word.h"
 
 namespace kojak::html {
 namespace {
@@ -341,7 +342,7 @@ Status write(const Report& report, const cube::Difference* difference, const Pag
   json.begin_object().member("title", title).member("tool", "kojak " + options.version);
   json.member("file", report.file).member("cubeVersion", report.version);
   json.member("byLocation", difference == nullptr || difference->by_location);
-  json.member("locations", report.locations());
+  json.member("locations", report.locations()).member("processWord", cube::process_word(report));
   std::optional<Overview> overview;
   if (before == nullptr) {
     overview = find_bottlenecks(report, options.catalogue);

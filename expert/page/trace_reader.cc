@@ -526,10 +526,11 @@ void list_rows(const earl::Trace& trace, TraceContent& content) {
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) {
     ++threads[raw(trace.process(i))];
   }
+  const std::string word = std::string(expert::process_word(trace.definitions())) + ' ';
   std::map<std::uint32_t, std::uint32_t> next;
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) {
     const std::uint32_t rank = raw(trace.process(i));
-    TraceRow row{"rank " + std::to_string(rank), rank, next[rank]++};
+    TraceRow row{word + std::to_string(rank), rank, next[rank]++};
     if (threads[rank] > 1) row.name += ", thread " + std::to_string(row.thread);
     if (service_since(trace.definitions(), trace.location_def(i))) row.name += " (serves)";
     content.rows.push_back(std::move(row));

@@ -13,6 +13,7 @@
 #include "expert/page/tables.h"
 #include "expert/page/thin.h"
 #include "expert/patterns/catalogue.h"
+#include "expert/profile/process_word.h"
 
 namespace kojak::html {
 namespace {
@@ -64,6 +65,7 @@ std::string describe(const TraceContent& content, const cube::Report& report,
   json.begin_object().member("file", content.file);
   json.member("begin", content.begin).member("end", content.end).member("events", content.events);
   json.member("processes", content.processes).member("ranksPerBlock", content.ranks_per_block);
+  json.member("processWord", cube::process_word(report));
   const std::vector<long> locations = locations_of(content, report);
   json.key("rows").begin_array();
   for (std::size_t i = 0; i < content.rows.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "expert/profile/path.h"
+#include "expert/profile/process_word.h"
 
 namespace kojak::cube {
 
@@ -43,11 +44,22 @@ std::string Report::call_site(std::size_t call_node) const {
   return node.module + ":" + std::to_string(node.line);
 }
 
+std::string_view process_word(const Report& report) {
+  const auto is = [](SystemKind kind) {
+    return [kind](const SystemNode& node) { return node.kind == kind; };
+  };
+  const auto processes =
+      std::count_if(report.system.begin(), report.system.end(), is(SystemKind::kProcess));
+  const bool single = static_cast<std::size_t>(processes) == report.threads.size();
+  return single && report.find_metric("upc") != kNone ? "thread" : "rank";
+}
+
 std::string Report::location_name(std::size_t location) const {
   const std::size_t thread = threads[location];
   const std::size_t process = system[thread].parent;
   if (process == kNone) return system[thread].name;
-  std::string text = "rank " + std::to_string(system[process].rank);
+  std::string text(process_word(*this));
+  text += ' ' + std::to_string(system[process].rank);
   // The threads of a process stand side by side.
   const auto same_process = [&](std::size_t node) {
     return node < system.size() && system[node].kind == SystemKind::kThread &&

@@ -323,7 +323,7 @@ export class Data {
     if (!this.info.byLocation) return "all processes";
     // Names that only say the number again are left out.
     const own = name[node] && !/^(mpi )?(process|rank|thread) \d+$/i.test(name[node]) ? ` (${name[node]})` : "";
-    if (kind[node] === 2) return `rank ${rank[node]}${own}`;
+    if (kind[node] === 2) return `${this.info.processWord} ${rank[node]}${own}`;
     const process = parent[node];
     const alone = process < 0 || this.system.children[process].length === 1;
     return alone && process >= 0 ? this.systemName(process) : `thread ${rank[node]}${own}`;

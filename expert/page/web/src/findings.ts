@@ -464,7 +464,7 @@ export class Findings {
   private who(found: Bottleneck): HTMLElement {
     const { locations } = this.data.info;
     const [first, ...others] = found.worst;
-    const box = h("div", { class: "who" }, profile(found.profile, locations));
+    const box = h("div", { class: "who" }, profile(found.profile, locations, this.data.info.processWord));
     if (first === undefined) return box;
     box.append(h("p", {}, h("b", {}, first[0]), ` waits ${duration(first[1])}`));
     if (others.length > 0)
@@ -576,8 +576,8 @@ function meter(part: number): HTMLElement {
   return h("div", { class: "meter", "aria-hidden": "true" }, fill);
 }
 
-// Bars in order of rank.
-function profile(values: number[], locations: number): HTMLElement {
+// Bars in order of processes.
+function profile(values: number[], locations: number, word: string): HTMLElement {
   const most = values.reduce((m, v) => Math.max(m, v), 0);
   const bars = values.map((v) => {
     const bar = h("i", {});
@@ -587,8 +587,8 @@ function profile(values: number[], locations: number): HTMLElement {
   const figure = h(
     "figure",
     { class: "profile" },
-    h("div", { role: "img", "aria-label": "Waiting time by rank" }, ...bars),
-    h("figcaption", {}, h("span", {}, "rank 0"), h("span", {}, String(locations - 1))),
+    h("div", { role: "img", "aria-label": `Waiting time by ${word}` }, ...bars),
+    h("figcaption", {}, h("span", {}, `${word} 0`), h("span", {}, String(locations - 1))),
   );
   figure.style.maxWidth = `${Math.max(90, values.length * 30)}px`;
   return figure;

@@ -75,7 +75,7 @@ export class Matrix {
         ? h(
             "p",
             { class: "dim" },
-            `Each cell stands for ${trace.info.ranksPerBlock} by ${trace.info.ranksPerBlock} ranks.`,
+            `Each cell stands for ${trace.info.ranksPerBlock} by ${trace.info.ranksPerBlock} ${trace.info.processWord}s.`,
           )
         : null;
     this.element = h(
@@ -148,10 +148,10 @@ export class Matrix {
   }
 
   private rank(block: number): string {
-    const { ranksPerBlock } = this.trace.info;
+    const { ranksPerBlock, processWord } = this.trace.info;
     return ranksPerBlock === 1
-      ? `rank ${block}`
-      : `ranks ${block * ranksPerBlock} to ${(block + 1) * ranksPerBlock - 1}`;
+      ? `${processWord} ${block}`
+      : `${processWord}s ${block * ranksPerBlock} to ${(block + 1) * ranksPerBlock - 1}`;
   }
 
   private pair(from: number, to: number): string {

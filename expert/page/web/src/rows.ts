@@ -46,6 +46,9 @@ export class Rows {
     this.findFamilies();
     this.show(allRows);
   }
+  get processWord(): string {
+    return this.trace.info.processWord;
+  }
   get length(): number {
     return this.order.length;
   }

@@ -143,7 +143,7 @@ export class SmallTimeline {
     if (this.culprits.size > 0) mark("makes-wait", "makes others wait");
     mark("waits", "waits");
     mark("computes", "computes");
-    mark("mpi", "MPI");
+    mark("mpi", trace.libraries);
     if (rows.some((row) => trace.stripes[row].begin.length > 0)) mark("share-no_processor", "no processor");
     if ((this.data.info.path?.row.length ?? 0) > 0) mark("critical", "critical path");
     const link = document.createElement("li");

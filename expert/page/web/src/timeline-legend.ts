@@ -10,7 +10,7 @@ import {
 import { bandName, type TraceData } from "./trace";
 import type { ReportInfo } from "./types";
 
-export function heatLegend(): HTMLElement[] {
+export function heatLegend(trace: TraceData): HTMLElement[] {
   const strip = h("i", { class: "ramp" });
   const stops = [0, 0.1, 0.25, 0.5, 0.75, 1].map((part) => `${css(heatColour(part, 0))} ${part * 100}%`);
   strip.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
@@ -20,7 +20,7 @@ export function heatLegend(): HTMLElement[] {
   computes.style.background = css(heatColour(0, 0));
   return [
     h("li", {}, computes, "computing"),
-    h("li", {}, calls, "in MPI, not waiting"),
+    h("li", {}, calls, `in ${trace.libraries}, not waiting`),
     h("li", {}, "waiting: 0 %", strip, "100 % of the time"),
   ];
 }

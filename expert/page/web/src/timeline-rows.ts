@@ -14,7 +14,7 @@ export class RowControls {
     private readonly changed: () => void,
   ) {
     const groups: [Grouping, string][] = [
-      ["none", "in order of ranks"],
+      ["none", `in order of ${rows.processWord}s`],
       ["waiting", "most waiting first"],
       ["behaviour", "grouped by behaviour"],
     ];
@@ -39,8 +39,8 @@ export class RowControls {
     this.filter = h("input", {
       type: "search",
       class: "rows-filter",
-      placeholder: "ranks: 0-7, 12",
-      "aria-label": "Processes that are shown: ranks, or a part of a node's name",
+      placeholder: `${rows.processWord}s: 0-7, 12`,
+      "aria-label": `Processes that are shown: ${rows.processWord}s, or a part of a node's name`,
       input: apply,
     });
     this.element = rows.length < 2

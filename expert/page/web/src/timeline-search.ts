@@ -15,12 +15,7 @@ interface Actions {
 
 export class Search {
   readonly element: HTMLElement;
-  private readonly input = h("input", {
-    type: "search",
-    class: "timeline-search",
-    placeholder: "function, rank 3, window 0",
-    "aria-label": "Search for a function, a rank or a window (/); Enter goes to the next call",
-  });
+  private readonly input: HTMLInputElement;
   private readonly note = h("span", { class: "found", role: "status" });
   private regions = new Set<number>();
 
@@ -28,6 +23,13 @@ export class Search {
     private readonly trace: TraceData,
     private readonly actions: Actions,
   ) {
+    const word = trace.info.processWord;
+    this.input = h("input", {
+      type: "search",
+      class: "timeline-search",
+      placeholder: `function, ${word} 3, window 0`,
+      "aria-label": `Search for a function, a ${word} or a window (/); Enter goes to the next call`,
+    });
     this.input.addEventListener("input", () => this.look());
     this.input.addEventListener("keydown", (e) => {
       if (e.key === "Enter") this.next(e.shiftKey);
@@ -63,7 +65,7 @@ export class Search {
   }
   // The row of "rank 3" or "3", -1 if it is none.
   private rank(text: string): number {
-    const number = /^(?:rank )?(\d+)$/.exec(text);
+    const number = /^(?:(?:rank|thread) )?(\d+)$/.exec(text);
     return number === null ? -1 : this.trace.info.rows.findIndex((row) => row.rank === Number(number[1]));
   }
   private window(text: string): number {

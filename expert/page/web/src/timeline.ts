@@ -235,7 +235,7 @@ export class Timeline {
   private showLegend(): void {
     const { trace, state, drawing } = this;
     this.legend.replaceChildren(
-      ...(drawing.showsHeat(state) ? heatLegend() : callsLegend(trace, state, this.data.info)),
+      ...(drawing.showsHeat(state) ? heatLegend(trace) : callsLegend(trace, state, this.data.info)),
     );
   }
 

@@ -115,7 +115,7 @@ export class TopologyView {
       text: "",
     }));
     return {
-      title: "All locations in order of rank",
+      title: `All locations in order of ${this.data.info.processWord}`,
       columns,
       rows: Math.ceil(amount / columns),
       slices: 1,

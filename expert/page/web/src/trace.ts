@@ -154,6 +154,7 @@ export class TraceData {
   readonly traffic: TrafficTable; // what passed between two processes, by kind, window and function
   readonly span: number; // of the whole trace
   readonly windowCount: number;
+  readonly libraries: string; // whose calls there are: "MPI", "MPI and SHMEM"
 
   private constructor(
     readonly info: TraceInfo,
@@ -161,6 +162,11 @@ export class TraceData {
   ) {
     this.span = Math.max(1, (info.end - info.begin) * 1e9);
     this.windowCount = info.windows.length;
+    const any = (of: RegExp) => info.regions.name.some((name) => of.test(name));
+    this.libraries =
+      [any(/^mpi_/i) && "MPI", any(/^shmem/) && "SHMEM", any(/^armci_/i) && "ARMCI", any(/^upc_/) && "UPC"]
+        .filter((word) => word !== false)
+        .join(" and ") || "MPI";
     this.rows = readRows(blob, boxTable).map((row) => new Boxes(row, info.paths.region));
     this.waits = readRows(blob, waitTable).map((row, i) => new Waits(row, this.rows[i]));
     this.bands = readRows(blob, bandTable);

@@ -149,6 +149,7 @@ export interface TraceInfo {
   events: number;
   processes: number;
   ranksPerBlock: number; // of the byte matrix
+  processWord: string; // what a process is called: "rank", "thread" of UPC
   rows: { name: string; rank: number; location: number }[];
   regions: { name: string[]; kind: number[] };
   paths: { region: number[]; call: number[] }; // call paths of the analysis: region, place in the report or -1
@@ -178,6 +179,7 @@ export interface ReportInfo {
   cubeVersion: string;
   byLocation: boolean;
   locations: number;
+  processWord: string; // as in TraceInfo
   notes: string[];
   run: [name: string, value: string][]; // command, start, MPI ...; empty if the report does not tell
   metrics: MetricInfo[];
