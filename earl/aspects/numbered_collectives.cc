@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "epilog/format/begun_before.h"
 #include "epilog/format/collective_operations.h"
+#include "epilog/format/field_values.h"
 #include "epilog/format/mpi_roles.h"
 
 namespace kojak::earl {
@@ -99,36 +101,75 @@ void NumberedCollectives::unref(std::uint32_t i) {
   if (--operations_[i].refs == 0) operations_.give_back(i);
 }
 
+NumberedCollectives::OpenRequest& NumberedCollectives::open(ProcessId process, RequestId id) {
+  const std::uint32_t ri = requests_.take();
+  detail::RequestTable& table = requests_of_[raw(process)];
+  if (const std::uint32_t old = table.find(raw(id)); old != kNone) {
+    table.erase(raw(id));  // a number given twice: the trace is damaged
+    if (requests_[old].operation != kNone) unref(requests_[old].operation);
+    requests_.give_back(old);
+  }
+  table.insert(raw(id), ri);
+  OpenRequest& request = requests_[ri];
+  request = {};
+  request.id = id;
+  return request;
+}
+
+CollectiveMember& NumberedCollectives::add(std::uint32_t i, const OpenCall& call,
+                                           std::uint32_t rank, PeerId root) {
+  Operation& operation = operations_[i];
+  operation.begun = true;
+  if (is_absent(operation.root)) operation.root = root;
+  CollectiveMember& member = operation.members.emplace_back();
+  static_cast<OpenCall&>(member.call) = call;
+  member.call.exit = call.enter;
+  member.rank = rank;
+  return member;
+}
+
 const CollectiveInstance* NumberedCollectives::begin(const OpenCall& call, std::uint64_t pos,
                                                      const MpiCollBegin& r, PeerId root) {
   const MpiFunction* const function = blocking_form(raw(r.op));
   std::uint32_t rank = 0;
   const std::uint32_t i = join(call, pos, {r.cid, raw(r.key), raw(r.ordinal)}, function, rank);
-  const std::uint32_t ri = requests_.take();
-  OpenRequest& request = requests_[ri];
-  request.id = r.reqid;
+  OpenRequest& request = open(call.process, r.reqid);
   request.operation = i;
   request.barrier = function != nullptr && function->role == MpiRole::kBarrier;
-  detail::RequestTable& table = requests_of_[raw(call.process)];
-  if (const std::uint32_t old = table.find(raw(r.reqid)); old != kNone) {
-    table.erase(raw(r.reqid));  // a number given twice: the trace is damaged
-    if (requests_[old].operation != kNone) unref(requests_[old].operation);
-    requests_.give_back(old);
-  }
-  table.insert(raw(r.reqid), ri);
   if (i == kNone) return nullptr;
-  Operation& operation = operations_[i];
-  operation.begun = true;
-  if (is_absent(operation.root)) operation.root = root;
-  request.member = static_cast<std::uint32_t>(operation.members.size());
-  ++operation.refs;
-  CollectiveMember& member = operation.members.emplace_back();
-  static_cast<OpenCall&>(member.call) = call;
-  member.call.exit = call.enter;
-  member.rank = rank;
+  request.member = static_cast<std::uint32_t>(operations_[i].members.size());
+  ++operations_[i].refs;
+  CollectiveMember& member = add(i, call, rank, root);
   member.sent = r.sent;
   member.recvd = r.recvd;
-  return settle(i, pos, call.loc) ? &operation : nullptr;
+  return settle(i, pos, call.loc) ? &operations_[i] : nullptr;
+}
+
+const CollectiveInstance* NumberedCollectives::resume(const OpenCall& call, std::uint64_t pos,
+                                                      const RequestState& r, PeerId root) {
+  if (kind_of(call.process, r.reqid) != 0) return nullptr;  // begun in this trace
+  const MpiFunction* const function = blocking_form(raw(r.op));
+  const bool complete = (raw(r.flags) & kCompleteBefore) != 0;
+  const auto request = [&]() -> OpenRequest& {
+    OpenRequest& opened = open(call.process, r.reqid);
+    opened.operation = kNone;
+    opened.barrier = function != nullptr && function->role == MpiRole::kBarrier;
+    return opened;
+  };
+  if ((raw(r.flags) & kBegunBefore) == 0) return request(), nullptr;
+  std::uint32_t rank = 0;
+  const std::uint32_t i = join(call, pos, {r.cid, 0, raw(r.ordinal)}, function, rank);
+  if (i == kNone) return nullptr;
+  if (!complete) {
+    OpenRequest& opened = request();
+    opened.operation = i;
+    opened.member = static_cast<std::uint32_t>(operations_[i].members.size());
+    ++operations_[i].refs;
+  }
+  CollectiveMember& member = add(i, call, rank, root);
+  member.call.enter = member.call.exit = r.time;
+  member.sent = r.bytes;
+  return settle(i, pos, call.loc) ? &operations_[i] : nullptr;
 }
 
 std::uint8_t NumberedCollectives::kind_of(ProcessId process, RequestId id) const {

@@ -33,6 +33,11 @@ class NumberedCollectives {
   // MPI_COLL_BEGIN. The operation if this was the last member to begin it, else nullptr.
   const CollectiveInstance* begin(const OpenCall& call, std::uint64_t pos, const MpiCollBegin& r,
                                   PeerId root);
+  // REQUEST_STATE of a collective that was begun where nothing was recorded, or before the cut that
+  // the trace is. With kBegunBefore it counts as begun when that was written, which is no later
+  // than what the others do in the cut; without, nobody knows when. As begin().
+  const CollectiveInstance* resume(const OpenCall& call, std::uint64_t pos, const RequestState& r,
+                                   PeerId root);
   // What an open request of the process is, likewise; 0 if it is none of these.
   std::uint8_t kind_of(ProcessId process, RequestId id) const;
   // MPI_REQUEST_COMPLETE of a collective. `wait_ref` belongs to the region instance that it lies in
@@ -77,9 +82,7 @@ class NumberedCollectives {
   }
   std::size_t open() const { return operations_.live(); }
   // No operation is begun by some and not by others, or not known to be complete where it was.
-  bool at_rest() const {
-    return oldest_ == kNone && requests_.live() == 0 && waits_.live() == 0;
-  }
+  bool at_rest() const { return oldest_ == kNone && requests_.live() == 0 && waits_.live() == 0; }
 
  private:
   static constexpr std::size_t kMaxMembers = 1u << 18;
@@ -105,6 +108,9 @@ class NumberedCollectives {
 
   std::uint32_t join(const OpenCall& call, std::uint64_t pos, const Number& number,
                      const MpiFunction* function, std::uint32_t& rank);
+  OpenRequest& open(ProcessId process, RequestId id);
+  CollectiveMember& add(std::uint32_t operation, const OpenCall& call, std::uint32_t rank,
+                        PeerId root);
   bool settle(std::uint32_t operation, std::uint64_t pos, LocationId loc);
   void close(std::uint32_t operation);
   void give_up(std::uint32_t operation);

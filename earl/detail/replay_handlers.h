@@ -164,6 +164,7 @@ class ReplayHandlers {
                                                 : std::uint8_t{0};
   }
   void handle(const MpiCollBegin& r, const Attributes&, std::uint64_t pos);
+  void begun_before(const RequestState& r, std::uint32_t i, std::uint64_t pos);
   void handle(const MpiGroupCall& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
     if (i == kAbsent) return;
@@ -425,6 +426,7 @@ class ReplayHandlers {
     if (i == kAbsent || (raw(r.flags) & kRequestReported) != 0) return;
     const auto kind = static_cast<OpenRequest>(raw(r.kind));
     if (kind == OpenRequest::kSend) core_.messages.reopen_send(process(i), r.reqid);
+    if (kind == OpenRequest::kCollective) begun_before(r, i, pos);
     if (kind != OpenRequest::kReceive || is_absent(r.cid)) return;
     const bool any = (raw(r.flags) & kAnySource) != 0;
     const ProcessId source = any ? absent<ProcessId>() : core_.process_of(r.plid);

@@ -1,4 +1,5 @@
-// The longer handlers of a forward pass. Included by replay_handlers.h.
+// The longer handlers of a forward pass. Included by replay_handlers.h. Long because each kind of
+// record that takes more than some lines has its handler here.
 #pragma once
 
 #include "earl/detail/replay_handlers.h"
@@ -191,6 +192,14 @@ void ReplayHandlers<S>::handle(const MpiCollBegin& r, const Attributes&, std::ui
   if (begun == nullptr) return;
   sink_.on_collective_begun(*begun);
   core_.numbered.drain([&](const CollectiveWait& w) { tell_wait(w); });
+}
+
+template <class S>
+void ReplayHandlers<S>::begun_before(const RequestState& r, std::uint32_t i, std::uint64_t pos) {
+  PeerId root = r.plid;
+  if (!is_absent(root)) root = static_cast<PeerId>(raw(core_.process_of(root)));
+  const CollectiveInstance* const begun = core_.numbered.resume(frame(i, pos), pos, r, root);
+  if (begun != nullptr) sink_.on_collective_begun(*begun);
 }
 
 template <class S>

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "earl/filter/begun_states.h"
 #include "earl/filter/epoch_states.h"
 #include "epilog/format/field_values.h"
 #include "epilog/model/ordinals.h"
@@ -31,7 +32,8 @@ class Copier {
         selection_(inputs.selection),
         cut_(inputs.selection.cut()),
         out_(writer),
-        states_(inputs.definitions) {
+        states_(inputs.definitions),
+        begun_before_(inputs.definitions) {
     inputs.definitions.metrics.for_each([&](MetricId, const MetricDef& metric) {
       constexpr std::uint8_t kSinceStart = 0;
       intervals_.push_back(metric.mode == 0 && metric.interval != kSinceStart);
@@ -206,6 +208,7 @@ class Copier {
     t.turn_on(outside, time, out_);
     put_standing(t, time);
     put_receives(t, time);
+    put_begun(t, time);
     t.turn_on(depth, time, out_);
   }
   bool in_lock_call(const Frame& frame) const {
@@ -247,6 +250,15 @@ class Copier {
       state.flags = static_cast<Flags>(flags);
       out_.put(state);
     }
+  }
+  // What processes have begun together: once for each, where the part begins. Those who wait behind
+  // it for the last of them have waited since.
+  void put_begun(const Timeline& t, Seconds time) {
+    if (!native() || time.value != cut_.from || !begun_told_.insert(raw(t.process())).second)
+      return;
+    begun_before_.write(t.process(), t.lid(), time, [&](const RequestState& state) {
+      if (selection_.whole(in_.definitions.comms.find(state.cid))) out_.put(state);
+    });
   }
   // A receive whose message is in the cut: older ones that are open and could have taken that.
   void overtake(ProcessId process, const MpiRecv& r) {
@@ -413,6 +425,10 @@ class Copier {
         receives_[raw(process)].push_back({r.reqid, r.cid, r.slid, r.tag});
     } else if constexpr (std::is_same_v<R, RequestState>) {
       keep = open_request(r, keep);
+    } else if constexpr (std::is_same_v<R, MpiCollBegin>) {
+      if (!begun_) begun_before_.begin(process, r);
+    } else if constexpr (std::is_same_v<R, MpiRequestComplete>) {
+      if (!begun_) begun_before_.end(process, r.reqid);
     } else if constexpr (std::is_same_v<R, MpiSendComplete> || std::is_same_v<R, MpiCancelled> ||
                          std::is_same_v<R, MpiRequestFreed>) {
       if constexpr (!std::is_same_v<R, MpiSendComplete>) close_receive(process, r.reqid);
@@ -464,6 +480,8 @@ class Copier {
   // Of a whole trace that has gaps of its own. Whether it stays there.
   bool open_request(RequestState r, bool shown) {
     const ProcessId process = here_->process();
+    if (!begun_ && raw(r.kind) == static_cast<std::uint8_t>(OpenRequest::kCollective))
+      begun_before_.resume(process, r);
     if (raw(r.kind) != static_cast<std::uint8_t>(OpenRequest::kReceive))
       return shown && (is_absent(r.plid) || kept(r.plid));
     if ((raw(r.flags) & kRequestReported) != 0) return false;
@@ -621,6 +639,8 @@ class Copier {
   const Cut& cut_;
   Output out_;
   EpochStates states_;
+  BegunStates begun_before_;
+  std::unordered_set<std::uint32_t> begun_told_;  // processes
   IntervalCounters intervals_;
   Copied result_;
   IdTable<LocationId, Timeline> timelines_;

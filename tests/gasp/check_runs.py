@@ -165,10 +165,10 @@ class Runs(unittest.TestCase):
         self.assertNotIn("upc_fence", text)
         self.assertEqual(len(re.findall(r"^EXIT lid=0 .*upc_put", text, re.M)), 2)
 
-    def severities(self):
+    def severities(self, trace="a.elg"):
         """(metric, call, thread) -> value of what is not 0, but for times of calls and counts of bytes."""
         ran = subprocess.run([BUILD / "bin/expert", "--full", "--csv", f"{self.folder.name}/a.csv", "-o", f"{self.folder.name}/a.cube",
-                              f"{self.folder.name}/a.elg"], capture_output=True, text=True, check=False)
+                              f"{self.folder.name}/{trace}"], capture_output=True, text=True, check=False)
         self.assertIn(ran.returncode, (0, 3), ran.stderr)
         found = {}
         with open(f"{self.folder.name}/a.csv", encoding="utf-8") as file:
@@ -237,6 +237,40 @@ class Runs(unittest.TestCase):
         said = " ".join(said.split())
         self.assertIn("on the lock made at pi.upc:3", said)
         self.assertNotIn("communicator", said)
+
+    def test_a_cut_between_notify_and_wait_keeps_the_wait(self):
+        """Thread 0 waits in upc_wait [0.3, 0.6] for thread 2, which notifies at 0.5; threads 0 and 1 have before, at 0.1 and 0.2."""
+        ran = self.play("--exact", self.script(
+            "threads 3\n0.100 0.101 0 UPC_NOTIFY 5 0 0\n0.200 0.201 1 UPC_NOTIFY 5 0 0\n0.300 0.600 0 UPC_WAIT 6 0 0\n"
+            "0.500 0.501 2 UPC_NOTIFY 5 0 0\n0.502 0.600 1 UPC_WAIT 6 0 0\n0.590 0.600 2 UPC_WAIT 6 0 0\n"
+            "0.700 0.710 0 UPC_BARRIER 7 0 0\n0.700 0.710 1 UPC_BARRIER 7 0 0\n0.705 0.710 2 UPC_BARRIER 7 0 0\nleave 0.8\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.merged()
+        waits = {}
+
+        def cut(begin, end, of="a.elg"):
+            subprocess.run([BUILD / "bin/elg_filter", "-q", "--from", str(100 + begin), "--to", str(100 + end), "-o",
+                            f"{self.folder.name}/part.elg", f"{self.folder.name}/{of}"], check=True)
+            subprocess.run([BUILD / "bin/elg_print", "--verify", f"{self.folder.name}/part.elg"], check=True, stdout=subprocess.DEVNULL)
+            waits.clear()
+            found, said = self.severities("part.elg")
+            self.assertNotIn("suspect", said)
+            # The barrier behind is counted as in the whole: 0.705 - 0.700.
+            if end >= 0.71:
+                self.assertAlmostEqual(found["upc_barrier_wait", "upc_barrier", 0], 0.005, delta=1e-6)
+            waits.update({thread: v for (metric, _, thread), v in found.items() if metric == "upc_splitphase_wait"})
+
+        for begin, wait in ((0.05, 0.5 - 0.3), (0.25, 0.5 - 0.3), (0.4, 0.5 - 0.4)):
+            cut(begin, 0.8)
+            self.assertEqual(list(waits), [0], begin)
+            self.assertAlmostEqual(waits[0], wait, delta=1e-6)
+        subprocess.run([BUILD / "bin/elg_filter", "-q", "--from", "100.25", "-o", f"{self.folder.name}/b.elg",
+                        f"{self.folder.name}/a.elg"], check=True)
+        cut(0.4, 0.8, "b.elg")  # a cut of a cut
+        self.assertAlmostEqual(waits[0], 0.5 - 0.4, delta=1e-6)
+        for begin in (0.55, 0.65):  # all have notified
+            cut(begin, 0.8)
+            self.assertEqual(waits, {})
 
     def test_a_hung_split_barrier_names_who_has_not_notified(self):
         ran = self.play(self.script("threads 3\n0.010 0.011 0 UPC_NOTIFY 5 0 0\n0.010 0.011 1 UPC_NOTIFY 5 0 0\n"

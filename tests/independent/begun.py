@@ -1,10 +1,13 @@
 """Collectives that are begun and completed by different calls, neighbourhood collectives, and other calls that all
 members of a group make together: creation of communicators, MPI_Finalize, collective I/O."""
+from types import SimpleNamespace
+
 from independent.collectives import claim, instances
 from independent.functions import ALL, WAITS
 from independent.trace import SENT
 
 BARRIER, COLLECTIVE = 1, 1  # an operation of MPI_COLL_BEGIN; a kind of MPI_REQUEST_COMPLETE
+OPEN_COLLECTIVE, BEGUN_BEFORE, COMPLETE_BEFORE = 3, 8, 16  # a kind of REQUEST_STATE, its flags
 FROM_ROOT, TO_ROOT, PREFIX, NEIGHBOURS = {2, 3, 4}, {5, 6, 7}, {16, 17}, {18, 19, 20, 21, 22}
 IN = 1  # neighbours that a process receives from
 NOBODY = float("-inf")
@@ -33,6 +36,20 @@ class Begun:
                 if event.cid not in trace.unpaired_comms:
                     operation = self.of_operation.setdefault((event.cid, event.key, event.ordinal), {})
                     operation[process] = event
+            elif event.kind == "REQUEST_STATE" and event.kind_ == OPEN_COLLECTIVE:
+                self._begun_before(event)
+
+    def _begun_before(self, state):
+        """Begun before the cut that the trace is, so no later than anything in it; or, without the flag, nobody knows when."""
+        process = self.trace.process_of[state.lid]
+        if (process, state.reqid) in self.of_request:
+            return
+        begin = SimpleNamespace(lid=state.lid, cid=state.cid, key=0, ordinal=state.ordinal, op=state.op, rlid=state.plid,
+                                sent=state.bytes, call=SimpleNamespace(enter=state.time))
+        if not state.flags & COMPLETE_BEFORE:
+            self.of_request[process, state.reqid] = begin
+        if state.flags & BEGUN_BEFORE and state.cid not in self.trace.unpaired_comms:
+            self.of_operation.setdefault((state.cid, 0, state.ordinal), {})[process] = begin
 
     def is_barrier(self, call, request):
         begin = self.of_request.get((call.process, request))

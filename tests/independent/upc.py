@@ -1,4 +1,5 @@
 """UPC: collective operations by their flags, barriers in two phases, where the data go, and what locks and transfers wait for."""
+from independent.begun import BEGUN_BEFORE, OPEN_COLLECTIVE
 from independent.collectives import claim
 from independent.functions import UPC_CALLS
 from independent.intervals import difference, intersection, length, union
@@ -77,6 +78,10 @@ def _split_barriers(trace, severities):
         if event.kind == "MPI_COLL_BEGIN" and event.call is not None and event.call.name == "upc_notify":
             phase = event.cid, event.key, event.ordinal
             phases.setdefault(phase, {})[trace.process_of[event.lid]] = event.call.enter
+            of_request[trace.process_of[event.lid], event.reqid] = phase
+        elif event.kind == "REQUEST_STATE" and event.kind_ == OPEN_COLLECTIVE and event.flags & BEGUN_BEFORE:
+            phase = event.cid, 0, event.ordinal
+            phases.setdefault(phase, {})[trace.process_of[event.lid]] = event.time
             of_request[trace.process_of[event.lid], event.reqid] = phase
     for event in trace.events:
         if event.kind == "MPI_REQUEST_COMPLETE" and event.call is not None and event.call.name == "upc_wait":

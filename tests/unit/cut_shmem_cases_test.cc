@@ -1,5 +1,5 @@
-// The SHMEM cases, cut in two between any two neighbouring times: the parts have the whole's time,
-// and of each wait no more than the whole has.
+// The cases of SHMEM and UPC, cut in two between any two neighbouring times: the parts have the
+// whole's time, and of each wait no more than the whole has.
 //
 // What a cut divides is not evaluated, so they may have less; cut_shmem_test.cc says where they
 // must not. Some are kept for the independent analysis.
@@ -24,13 +24,14 @@ std::set<double> times_of(const Bytes& bytes) {
   while (trace.next(event)) times.insert(event.time.value);
   return times;
 }
-// SHMEM's waits. Whether a library needs its targets at all is read from the whole trace: a part
+// Their waits. Whether a library needs its targets at all is read from the whole trace: a part
 // that lacks the call which proves that it does not counts waits for progress.
 std::vector<std::string> waits(bool asynchronous) {
   std::vector<std::string> names;
   for (const expert::Metric& m : expert::all_metrics()) {
     const std::string name(m.name);
-    if (m.needs != expert::Needs::kShmem || m.kind != expert::Metric::Kind::kPattern) continue;
+    if (m.needs != expert::Needs::kShmem && m.needs != expert::Needs::kUpc) continue;
+    if (m.kind != expert::Metric::Kind::kPattern) continue;
     if (asynchronous && name.find("progress") != std::string::npos) continue;
     names.push_back(name);
   }
@@ -42,7 +43,8 @@ TEST(CutShmemCases, TwoPartsHaveNoMoreThanTheWhole) {
   std::set<std::string> seen;
   for (const auto& entry : fs::directory_iterator(KOJAK_CASES_DIR)) {
     const std::string file = entry.path().filename().string();
-    if (!file.starts_with("shmem") || entry.path().extension() != ".case") continue;
+    if (!file.starts_with("shmem") && !file.starts_with("upc")) continue;
+    if (entry.path().extension() != ".case") continue;
     ++cases;
     const std::string text = read_text(entry.path().string());
     const Bytes bytes = trace_of(text.substr(0, text.find("\n--- ") + 1));
@@ -73,10 +75,11 @@ TEST(CutShmemCases, TwoPartsHaveNoMoreThanTheWhole) {
       }
     }
   }
-  EXPECT_GE(cases, 6u);
+  EXPECT_GE(cases, 20u);
   EXPECT_GE(cuts, 100u);
   for (const char* name : {"shmem_barrier_wait", "shmem_lock_contention", "shmem_late_notification",
-                           "shmem_rma_wait_for_progress", "shmem_quiet_wait_for_progress"}) {
+                           "shmem_rma_wait_for_progress", "shmem_quiet_wait_for_progress",
+                           "upc_barrier_wait", "upc_splitphase_wait", "upc_lock_contention"}) {
     EXPECT_EQ(seen.count(name), 1u) << name;
   }
 }
