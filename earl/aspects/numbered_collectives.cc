@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "epilog/format/begun_before.h"
 #include "epilog/format/collective_operations.h"
 #include "epilog/format/field_values.h"
 #include "epilog/format/mpi_roles.h"

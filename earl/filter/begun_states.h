@@ -10,7 +10,6 @@
 
 #include <map>
 
-#include "epilog/format/begun_before.h"
 #include "epilog/format/definitions.h"
 #include "epilog/format/field_values.h"
 #include "epilog/format/record/records.h"

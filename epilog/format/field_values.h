@@ -18,7 +18,8 @@ enum class OpenRequest : std::uint8_t {
   kOther,
   kIdle
 };
-inline constexpr std::uint8_t kRequestReported = 1, kAnySource = 2, kAnyTag = 4;
+inline constexpr std::uint8_t kRequestReported = 1, kAnySource = 2, kAnyTag = 4, kBegunBefore = 8,
+                              kCompleteBefore = 16;
 
 // COLL_STATE, WIN_STATE: a collective call failed in its midst. How many this process has taken
 // part in is not known any more, and none is paired from here on.
