@@ -151,7 +151,7 @@ class Case:
                 wrong = [f"front {front}: {whole:.4f} s in gets, {total}, {served} serve: {ran.stderr}"]
                 wrong *= (total["mpi_latesender"] + total["armci_rma_wait_for_progress"] > whole + TOLERANCE
                           or total["service"] < 2 * 1.4 or served != {(0, 1), (1, 1)}
-                          or re.search("receive without|send without", ran.stderr))
+                          or re.search("receive without|send without", ran.stderr) is not None)
                 if not wrong:
                     break
                 print("again:", *wrong)
