@@ -8,6 +8,7 @@
 // gives nullptr.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -88,6 +89,11 @@ enum class ShmemRole : std::uint8_t {
 
 // Whose functions they are. The roles, the records and the analysis are one for all of them.
 enum class PgasModel : std::uint8_t { kShmem, kArmci, kUpc };
+// As people call it, and CUBE.
+constexpr std::string_view name_of(PgasModel model) {
+  constexpr std::string_view kNames[] = {"SHMEM", "ARMCI", "UPC"};
+  return kNames[static_cast<std::size_t>(model)];
+}
 
 // A call that returns only when its variables are as it wants them. (A test returns at once.)
 constexpr bool waits_for_variable(ShmemRole role) {

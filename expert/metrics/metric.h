@@ -107,11 +107,6 @@ inline constexpr std::size_t kPgasModels = std::size(kFirstOfModel) - 1;
 constexpr std::size_t index_of(PgasModel model) {
   return static_cast<std::size_t>(model);
 }
-// As people call it, and CUBE.
-constexpr std::string_view name_of(PgasModel model) {
-  constexpr std::string_view kNames[kPgasModels] = {"SHMEM", "ARMCI", "UPC"};
-  return kNames[index_of(model)];
-}
 
 // Whose calls are of that class; nothing: those of none of these.
 constexpr std::optional<PgasModel> model_of(TimeClass c) {

@@ -302,6 +302,48 @@ class RoundTrip(unittest.TestCase):
             found = {region.name: str(region.paradigm).rsplit(".", 1)[-1] for region in archive.definitions.regions}
         self.assertEqual({name: found[name] for name in names}, names)
 
+    def test_what_a_model_shares_is_a_window(self):
+        """Process 0 puts 8 bytes by SHMEM and gets 16 by ARMCI; both end while it is in the other model's call."""
+        (self.dir / "a.txt").write_text("""
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=0 time=1 region=shmem_putmem
+PUT_1TS lid=0 time=1 dlid=1 rmaid=1 sent=8
+EXIT lid=0 time=2
+ENTER lid=0 time=3 region=ARMCI_NbGet
+GET_1TS lid=1 time=3.5 dlid=0 rmaid=2 sent=16
+PUT_1TE lid=1 time=4 slid=0 rmaid=1 recvd=8
+EXIT lid=0 time=5
+ENTER lid=0 time=6 region=shmem_quiet
+GET_1TE lid=0 time=7 slid=1 rmaid=2 recvd=16
+EXIT lid=0 time=8
+EXIT lid=0 time=9
+EXIT lid=1 time=9
+""")
+        subprocess.run([TEXT_TRACE, self.dir / "a.txt", self.dir / "a.elg"], check=True, timeout=60)
+        anchor, back = self.there_and_back(self.dir / "a.elg")
+        self.assertEqual((self.dir / "a.elg").read_bytes(), back.read_bytes())
+        self.assert_whole(anchor)
+        found = []
+        with otf2.reader.open(str(anchor)) as archive:
+            start = min(event.time for _, event in archive.events)
+            for location, event in archive.events:
+                if hasattr(event, "win"):
+                    more = (event.bytes, event.remote) if hasattr(event, "bytes") else ()
+                    found.append((location.group.name, type(event).__name__, event.win.name, event.matching_id,
+                                  (event.time - start) * TICK, *more))
+            windows = {window.name: [rank.group.name for rank in window.comm.group.members]
+                       for window in archive.definitions.rma_wins}
+        who = "MPI Rank 0"
+        self.assertEqual(found, [
+            (who, "RmaPut", "SHMEM memory", 1, 1, 8, 1),
+            (who, "RmaGet", "ARMCI memory", 2, 3.5, 16, 1),
+            (who, "RmaOpCompleteNonBlocking", "SHMEM memory", 1, 4),
+            (who, "RmaOpCompleteRemote", "SHMEM memory", 1, 4),
+            (who, "RmaOpCompleteNonBlocking", "ARMCI memory", 2, 7),
+            (who, "RmaOpCompleteRemote", "ARMCI memory", 2, 7)])
+        self.assertEqual(windows, {f"{model} memory": ["MPI Rank 0", "MPI Rank 1"] for model in ("SHMEM", "ARMCI")})
+
     # ---- files
     def test_an_older_archive_is_replaced_and_nothing_else_is(self):
         self.there_and_back(REFERENCE / "gats.elg")

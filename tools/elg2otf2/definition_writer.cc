@@ -1,6 +1,7 @@
 #include "tools/elg2otf2/definition_writer.h"
 
 #include <cstdio>
+#include <numeric>
 
 #include "epilog/format/field_values.h"
 #include "epilog/format/service.h"
@@ -47,19 +48,22 @@ OTF2_RegionRole role_of(const RegionDef& region) {
   return region.type == 2 ? OTF2_REGION_ROLE_LOOP : OTF2_REGION_ROLE_FUNCTION;
 }
 
+OTF2_Paradigm paradigm_of(PgasModel model) {
+  switch (model) {
+    case PgasModel::kShmem:
+      return OTF2_PARADIGM_SHMEM;
+    case PgasModel::kArmci:
+      return OTF2_PARADIGM_UNKNOWN;  // OTF2 has none
+    case PgasModel::kUpc:
+      return OTF2_PARADIGM_UPC;
+  }
+  return OTF2_PARADIGM_UNKNOWN;
+}
+
 OTF2_Paradigm paradigm_of(const RegionDef& region) {
   if (region.is_tracing() || region.is_pausing()) return OTF2_PARADIGM_MEASUREMENT_SYSTEM;
   if (region.function != nullptr) return OTF2_PARADIGM_MPI;
-  if (region.shmem != nullptr) {
-    switch (region.shmem->model) {
-      case PgasModel::kShmem:
-        return OTF2_PARADIGM_SHMEM;
-      case PgasModel::kArmci:
-        return OTF2_PARADIGM_UNKNOWN;  // OTF2 has none
-      case PgasModel::kUpc:
-        return OTF2_PARADIGM_UPC;
-    }
-  }
+  if (region.shmem != nullptr) return paradigm_of(region.shmem->model);
   return region.type >= 11 ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_COMPILER;
 }
 
@@ -84,6 +88,7 @@ class DefinitionWriter {
     write_regions();
     write_call_sites();
     write_communicators();
+    write_shared_memories();
     write_topologies();
     write_metrics();
     property(kTimeZeroProperty, std::to_string(events_.time_zero()));
@@ -153,7 +158,7 @@ class DefinitionWriter {
 
   void write_locations(const std::vector<std::uint64_t>& counts) {
     std::vector<bool> written(n_.processes());
-    std::vector<std::uint64_t> members(n_.processes());
+    members_.resize(n_.processes());
     for (std::uint32_t i = 0; i < n_.locations(); ++i) {
       const LocationDef& def = *d_.locations.find(n_.lid(i));
       const std::uint32_t rank = raw(def.process);
@@ -173,19 +178,19 @@ class DefinitionWriter {
     }
     // Processes without a trace are members of communicators all the same.
     std::uint64_t next = n_.locations();
-    for (std::uint32_t rank = 0; rank < members.size(); ++rank) {
+    for (std::uint32_t rank = 0; rank < members_.size(); ++rank) {
       if (n_.main(rank) != kAbsent) {
-        members[rank] = n_.main(rank);
+        members_[rank] = n_.main(rank);
         continue;
       }
       if (!written[rank]) write_process(rank, kRoot);
       check(OTF2_GlobalDefWriter_WriteLocation(out(), next, s("not recorded"),
                                                OTF2_LOCATION_TYPE_CPU_THREAD, 0, rank));
-      members[rank] = next++;
+      members_[rank] = next++;
     }
     check(OTF2_GlobalDefWriter_WriteGroup(out(), 0, s("MPI processes"),
                                           OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
-                                          OTF2_GROUP_FLAG_NONE, n_.processes(), members.data()));
+                                          OTF2_GROUP_FLAG_NONE, n_.processes(), members_.data()));
   }
 
   void write_regions() {
@@ -247,6 +252,28 @@ class DefinitionWriter {
     });
   }
 
+  void write_shared_memories() {
+    std::vector<std::uint64_t> ranks(n_.processes());
+    std::iota(ranks.begin(), ranks.end(), std::uint64_t{0});
+    for (const Numbers::SharedMemory& shared : n_.shared_memories()) {
+      const bool armci = shared.model == PgasModel::kArmci;  // whose processes are MPI's
+      const OTF2_Paradigm paradigm = armci ? OTF2_PARADIGM_MPI : paradigm_of(shared.model);
+      const std::string name(name_of(shared.model));
+      if (!armci) {
+        check(OTF2_GlobalDefWriter_WriteGroup(
+            out(), shared.locations, s(name + " processes"), OTF2_GROUP_TYPE_COMM_LOCATIONS,
+            paradigm, OTF2_GROUP_FLAG_NONE, n_.processes(), members_.data()));
+      }
+      check(OTF2_GlobalDefWriter_WriteGroup(out(), shared.members, s(""),
+                                            OTF2_GROUP_TYPE_COMM_GROUP, paradigm,
+                                            OTF2_GROUP_FLAG_NONE, n_.processes(), ranks.data()));
+      check(OTF2_GlobalDefWriter_WriteComm(out(), shared.comm, s(name), shared.members,
+                                           OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+      check(OTF2_GlobalDefWriter_WriteRmaWin(out(), shared.window, s(name + " memory"), shared.comm,
+                                             OTF2_RMA_WIN_FLAG_NONE));
+    }
+  }
+
   void write_topologies() {
     std::uint32_t dimension = 0, next = 0;
     d_.topologies.for_each([&](TopologyId, const TopologyDef& topology) {
@@ -302,6 +329,7 @@ class DefinitionWriter {
   const EventWriter& events_;
   ArchiveWriter& archive_;
   IdTable<NodeId, std::uint32_t> nodes_;
+  std::vector<std::uint64_t> members_;  // locations of the processes' first threads
 };
 
 }  // namespace

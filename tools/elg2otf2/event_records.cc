@@ -1,4 +1,6 @@
 // What OTF2 has events of its own for: a function for each type of record.
+#include <algorithm>
+
 #include "tools/elg2otf2/event_writer.h"
 
 namespace kojak::otf2 {
@@ -179,6 +181,64 @@ bool EventWriter::as_otf2(Stream& stream, std::uint64_t tick, const MpiGet1te& r
       OTF2_EvtWriter_RmaOpCompleteNonBlocking(stream.out, nullptr, tick, raw(r.wid), raw(r.rmaid)));
   return written(
       OTF2_EvtWriter_RmaOpCompleteRemote(stream.out, attributes(), tick, raw(r.wid), raw(r.rmaid)));
+}
+
+// ---- transfers without a window
+
+OTF2_RmaWinRef EventWriter::shared_memory(const Stream& stream) const {
+  const auto& all = numbers_.shared_memories();
+  if (all.size() == 1) return all.front().window;
+  for (std::size_t i = stream.open.size(); i-- != 0;) {
+    const RegionDef* const region = definitions_.regions.find(RegionId{stream.open[i].region});
+    if (region == nullptr || region->shmem == nullptr) continue;
+    return std::ranges::find(all, region->shmem->model, &Numbers::SharedMemory::model)->window;
+  }
+  return OTF2_UNDEFINED_RMA_WIN;
+}
+
+template <class R>
+bool EventWriter::begins(Stream& stream, std::uint64_t tick, const R& r, std::uint32_t target) {
+  constexpr auto kWrite = std::is_same_v<R, Put1ts> ? OTF2_EvtWriter_RmaPut : OTF2_EvtWriter_RmaGet;
+  const OTF2_RmaWinRef window = shared_memory(stream);
+  if (window == OTF2_UNDEFINED_RMA_WIN || target >= numbers_.processes()) return false;
+  if (numbers_.shared_memories().size() > 1) process(stream).shared[raw(r.rmaid)] = window;
+  carry(r);
+  return written(
+      kWrite(stream.out, attributes(), tick, window, target, bytes(r.sent), raw(r.rmaid)));
+}
+
+template <class R>
+bool EventWriter::ends(Stream& stream, std::uint64_t tick, const R& r) {
+  OTF2_RmaWinRef window = OTF2_UNDEFINED_RMA_WIN;
+  if (numbers_.shared_memories().size() == 1) {
+    window = shared_memory(stream);
+  } else if (const auto begun = process(stream).shared.extract(raw(r.rmaid))) {
+    window = begun.mapped();
+  }
+  if (window == OTF2_UNDEFINED_RMA_WIN) return false;
+  carry(r);
+  archive_.check(
+      OTF2_EvtWriter_RmaOpCompleteNonBlocking(stream.out, nullptr, tick, window, raw(r.rmaid)));
+  return written(
+      OTF2_EvtWriter_RmaOpCompleteRemote(stream.out, attributes(), tick, window, raw(r.rmaid)));
+}
+
+bool EventWriter::as_otf2(Stream& stream, std::uint64_t tick, const Put1ts& r) {
+  return begins(stream, tick, r, raw(r.dlid));
+}
+
+bool EventWriter::as_otf2(Stream& stream, std::uint64_t tick, const Get1ts& r) {
+  // Nothing is known of its origin: it stands at its target.
+  if (raw(stream.process) != raw(r.dlid)) return false;
+  return begins(stream, tick, r, raw(r.lid));
+}
+
+bool EventWriter::as_otf2(Stream& stream, std::uint64_t tick, const Put1te& r) {
+  return raw(stream.process) == raw(r.slid) && ends(stream, tick, r);
+}
+
+bool EventWriter::as_otf2(Stream& stream, std::uint64_t tick, const Get1te& r) {
+  return ends(stream, tick, r);
 }
 
 // ---- threads

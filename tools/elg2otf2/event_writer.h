@@ -95,6 +95,7 @@ class EventWriter {
     std::map<WindowId, std::vector<Operation>> operations;  // puts that it has not completed
     std::unordered_set<std::uint32_t> gets;            // issued, and their data have not started
     std::unordered_map<std::uint32_t, RmaId> atomics;  // gets that have not ended: their puts
+    std::unordered_map<std::uint32_t, OTF2_RmaWinRef> shared;  // transfers of several models
     std::vector<Lock> locks;
     std::map<RequestId, MpiCollBegin> begun;
   };
@@ -181,6 +182,10 @@ class EventWriter {
   bool as_otf2(Stream& stream, std::uint64_t tick, const MpiGet1ts& r);
   bool as_otf2(Stream& stream, std::uint64_t tick, const MpiPut1te& r);
   bool as_otf2(Stream& stream, std::uint64_t tick, const MpiGet1te& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const Put1ts& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const Get1ts& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const Put1te& r);
+  bool as_otf2(Stream& stream, std::uint64_t tick, const Get1te& r);
   bool as_otf2(Stream& stream, std::uint64_t tick, const OmpFork& r);
   bool as_otf2(Stream& stream, std::uint64_t tick, const OmpJoin& r);
   bool as_otf2(Stream& stream, std::uint64_t tick, const OmpALock& r);
@@ -220,6 +225,13 @@ class EventWriter {
   // False if the other process is no member of the communicator.
   template <class R>
   bool message(Stream& stream, std::uint64_t tick, const R& record);
+  // A transfer without a window begins, ends: in the memory that the model shares whose call this
+  // is.
+  OTF2_RmaWinRef shared_memory(const Stream& stream) const;
+  template <class R>
+  bool begins(Stream& stream, std::uint64_t tick, const R& record, std::uint32_t target);
+  template <class R>
+  bool ends(Stream& stream, std::uint64_t tick, const R& record);
   void complete(Stream& stream, std::uint64_t tick, WindowId window, PeerId target);
   void acquire(Stream& stream, std::uint64_t tick, WindowId window, PeerId target);
   void lock(Stream& stream, std::uint64_t tick, Seconds time, const Lock& lock);

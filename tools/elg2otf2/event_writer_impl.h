@@ -15,9 +15,9 @@ namespace detail {
 template <class R>
 LocationId stands_at(const R& record) {
   // Ends of puts, and starts of gets, are told where their origin is.
-  if constexpr (std::is_same_v<R, MpiPut1te>) {
+  if constexpr (std::is_same_v<R, MpiPut1te> || std::is_same_v<R, Put1te>) {
     return LocationId{raw(record.slid)};
-  } else if constexpr (std::is_same_v<R, MpiGet1ts>) {
+  } else if constexpr (std::is_same_v<R, MpiGet1ts> || std::is_same_v<R, Get1ts>) {
     return LocationId{raw(record.dlid)};
   } else {
     return record.lid;

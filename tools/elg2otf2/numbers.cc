@@ -53,6 +53,17 @@ Numbers::Numbers(const Definitions& definitions) : definitions_(definitions) {
     group_ids_.push_back(id);
     group += two ? 2 : 1;
   });
+  OTF2_RmaWinRef window = 0;
+  definitions.windows.for_each(
+      [&](WindowId id, const WindowDef&) { window = std::max(window, raw(id) + 1); });
+  definitions.regions.for_each([&](RegionId, const RegionDef& def) {
+    if (def.shmem == nullptr ||
+        std::ranges::find(shared_, def.shmem->model, &SharedMemory::model) != shared_.end())
+      return;
+    const auto comm = static_cast<OTF2_CommRef>(comm_ids_.size() + shared_.size());
+    shared_.push_back({def.shmem->model, window++, comm, group, group + 1});
+    group += 2;
+  });
 }
 
 const Numbers::Ranks* Numbers::ranks_of(CommId id) {

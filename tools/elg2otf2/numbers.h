@@ -1,5 +1,6 @@
 // How what a trace defines is numbered in its archive: locations from 0 on, by their identifiers;
-// processes by rank; regions, communicators, windows and call sites as in the trace.
+// processes by rank; regions, communicators, windows and call sites as in the trace. What SHMEM,
+// ARMCI and UPC share is a window of its own for each of them that the trace has regions of.
 //
 // Refers to the definitions, which must outlive it. Memory: the ranks of communicators in use.
 // Single-threaded.
@@ -65,6 +66,15 @@ class Numbers {
   std::uint32_t rank(CommId id, PeerId peer);
   std::uint32_t window_rank(WindowId id, PeerId peer);
 
+  // The memory of all processes that a model's transfers work on; its communicator and groups.
+  struct SharedMemory {
+    PgasModel model{};
+    OTF2_RmaWinRef window = OTF2_UNDEFINED_RMA_WIN;
+    OTF2_CommRef comm = OTF2_UNDEFINED_COMM;
+    OTF2_GroupRef members = OTF2_UNDEFINED_GROUP, locations = OTF2_UNDEFINED_GROUP;
+  };
+  const std::vector<SharedMemory>& shared_memories() const { return shared_; }
+
  private:
   // A communicator's, by process.
   struct Ranks {
@@ -84,6 +94,7 @@ class Numbers {
   };
   IdTable<CommId, CommNumbers> comms_;
   std::vector<CommId> comm_ids_, group_ids_;
+  std::vector<SharedMemory> shared_;
   std::unordered_map<std::uint32_t, Ranks> ranks_;  // by communicator
   CommId latest_comm_ = absent<CommId>();
   const Ranks* latest_ = nullptr;  // its ranks
