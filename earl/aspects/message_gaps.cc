@@ -62,10 +62,17 @@ void MessageQueue::settle_blocked_by(const std::vector<std::uint32_t>& pending) 
 }
 
 // Whether no message of the channel is left for the open receives from any source or with any tag:
-// all that were sent have been received, by others.
+// all that were sent have been taken by others. Of the open receives of the channel itself these
+// are the ones that were posted before one that has a message; those posted later may still be
+// without.
 bool MessageQueue::certain_without_wildcards(const Channel& c) const {
+  std::uint64_t youngest = 0;
+  for (WaitingHeap held = c.held; !held.empty(); held.pop()) youngest = held.top().order;
   std::uint64_t takers = c.recvd + c.held.size();
-  for (std::uint32_t ri = c.posts; ri != kNone; ri = requests_[ri].next) ++takers;
+  for (std::uint32_t ri = c.posts; ri != kNone && requests_[ri].order < youngest;
+       ri = requests_[ri].next) {
+    ++takers;
+  }
   return !off_[raw(c.source())] && c.sent <= takers;
 }
 

@@ -93,6 +93,16 @@ TEST(EarlMessages, WhatAnOpenReceiveFromAnySourceMayHaveTakenStaysWithoutASender
                      wait_for(1, 0, 3, 8) + kLeft);
   EXPECT_EQ(find_call(certain, 3, 1)->received[0].send_time.value, 1);
   EXPECT_EQ(certain.count(Finding::kUncertainReceive), 0u);
+  // Nor here: receive 6, posted first, has taken the first message, since 8 has the second one.
+  const Pass earlier(kMains + irecv(1, 0, 0.1, 6) + irecv(1, -1, 0.2, 7) + irecv(1, 0, 0.4, 8) +
+                     send(0, 1, 1) + send(0, 1, 2) + wait_for(1, 0, 3, 8) + pause(1, 4, 5) + kLeft);
+  EXPECT_EQ(find_call(earlier, 3, 1)->received[0].send_time.value, 2);
+  EXPECT_EQ(earlier.count(Finding::kUncertainReceive), 0u);
+  // Receive 9 was posted last and may have none yet: the first message may be that of 7.
+  const Pass later(kMains + irecv(1, -1, 0.2, 7) + irecv(1, 0, 0.4, 8) + irecv(1, 0, 0.6, 9) +
+                   send(0, 1, 1) + send(0, 1, 2) + wait_for(1, 0, 3, 8) + pause(1, 4, 5) + kLeft);
+  EXPECT_EQ(find_call(later, 3, 1), nullptr);
+  EXPECT_EQ(later.count(Finding::kUncertainReceive), 1u);
 }
 
 TEST(EarlMessages, AReceiveThatWasOvertakenInAGapKeepsItsNumber) {
