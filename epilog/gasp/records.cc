@@ -316,7 +316,7 @@ void note_event(const GaspThread& thread, GaspEvent event, PlainCall& call, va_l
 }
 
 void record_barrier(GaspThread& thread, PlainCall& call, Ticks at) {
-  if (call.measured) count(*thread.phases);
+  count(*thread.phases);
   end_upc_call(call, at, [&](Recording& records) {
     write_quiet(records);
     leave_together(records, *thread.phases, absent<PeerId>(), {0, 0});
