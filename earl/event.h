@@ -119,7 +119,7 @@ struct Event {
   LocationId loc{};
   EventType type{};
   // WINEXIT synex, WIN_LOCK type, FLUSH local, RMA_MARK reason, open flags, SHMEM_PLACE flags,
-  // SHMEM_WAIT comparison, MPI_ERROR error class
+  // SHMEM_WAIT comparison, MPI_ERROR error class, MPI_POLL bytes
   std::uint8_t code = 0;
   std::uint8_t completes =
       0;  // REQUEST_COMPLETE: 1 collective, 2 I/O, 3 generalized; SHMEM_QUIET kind
@@ -145,7 +145,8 @@ struct Event {
   // *_STATE: their counters, in the order of the record; SHMEM_WAIT: value; MPI_OPEN_CALL: ordinal;
   // MPI_ERROR: code
   std::uint64_t count[3] = {0, 0, 0};
-  MetricValues metv;  // hardware counters of Flow events
+  Seconds first_enter, last_enter;  // MPI_POLL: of the first of these polls, and of the last
+  MetricValues metv;                // hardware counters of Flow events
 
   bool is(bool (*question)(EventType)) const { return question(type); }
 };

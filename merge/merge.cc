@@ -12,6 +12,7 @@
 #include "epilog/format/merge_properties.h"
 #include "epilog/format/service.h"
 #include "merge/clock/times.h"
+#include "merge/complete/window_overlaps.h"
 #include "merge/input/find_traces.h"
 #include "merge/write/background_writer.h"
 #include "merge/write/classic.h"
@@ -253,6 +254,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   if (!classic) {
     tell_properties(options, survey.definitions);
     tell_services(traces, survey.traces, times->clocks, survey.definitions);
+    WindowOverlaps(traces, survey);
   }
 
   // Asked by the engine now and then, whether to go on.
@@ -277,9 +279,8 @@ Result<Summary> merge_traces(const MergeOptions& options) {
   const bool uncounted = options.reader != nullptr && !twice && !wide;
   twice = twice || (options.reader != nullptr && wide);
 
-  if (classic) {
-    if (Status status = check_classic(survey, traces, summary); !status) return status.error();
-  }
+  if (Status status = classic ? check_classic(survey, traces, summary) : Status(); !status)
+    return status.error();
   const Dialect dialect = dialect_of(options.format, survey.definitions);
   const auto write = [&](const std::string& path, BlockPipe* reader,
                          Summary& to) -> Result<std::uint64_t> {

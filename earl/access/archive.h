@@ -67,7 +67,8 @@ class Archive {
   KOJAK_EARL_POINTER(lockptr)     // ALOCK, RLOCK, WLOCK, WUNLOCK
   KOJAK_EARL_POINTER(forkptr)     // JOIN
   KOJAK_EARL_POINTER(placeptr)    // of SHMEM: PUT_1TS, GET_1TO: its SHMEM_PLACE
-  KOJAK_EARL_POINTER(writeptr)    // SHMEM_WAIT: the PUT_1TS that ended the waiting
+  KOJAK_EARL_POINTER(writeptr)    // SHMEM_WAIT, MPI_VALUE: the PUT_1TS that ended the waiting
+  KOJAK_EARL_POINTER(holderptr)   // MPI_VALUE: that of the swap which had taken the lock
   KOJAK_EARL_POINTER(cnodeptr)    // any event inside a region
 #undef KOJAK_EARL_POINTER
   // The MPI_POLLED of the call that the event lies in, if it stands before the event.
@@ -111,6 +112,7 @@ class Archive {
   void restore(std::uint64_t pos, sequence::SymmetricMemory& to) const;
   void restore(std::uint64_t pos, sequence::ThreadTeams& to) const;
   void restore(std::uint64_t pos, sequence::PollSeries& to) const;
+  void restore(std::uint64_t pos, sequence::WindowValues& to) const;
 
   // ---- time
   // The first event at or after this time; size() if there is none.
@@ -160,7 +162,10 @@ class Archive {
     return link_if(t == EventType::kPut1ts || is_get_origin(t), pos);
   }
   std::uint64_t writeptr(std::uint64_t pos, EventType t) const {
-    return link_if(t == EventType::kShmemWait, pos);
+    return link_if(t == EventType::kShmemWait || t == EventType::kMpiValue, pos);
+  }
+  std::uint64_t holderptr(std::uint64_t pos, EventType t) const {
+    return t == EventType::kMpiValue ? index_.posted(pos) : kNoEvent;
   }
   CallPathId call_path(std::uint64_t pos, EventType t) const {
     const std::uint64_t enter = is_enter(t) ? pos : index_.enterptr(pos);

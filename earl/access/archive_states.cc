@@ -35,6 +35,7 @@ std::unique_ptr<sequence::State> Archive::state(std::uint64_t pos) const {
   restore(pos, state->symmetric);
   restore(pos, state->teams);
   restore(pos, state->polls);
+  restore(pos, state->values);
   return state;
 }
 
@@ -130,6 +131,11 @@ void Archive::restore(std::uint64_t pos, sequence::SymmetricMemory& to) const {
 void Archive::restore(std::uint64_t pos, sequence::PollSeries& to) const {
   index_.columns().polls.at(
       pos, [&](const IntervalColumn::Row& row) { to.restore((*this)[row.begin].loc, row); });
+}
+
+void Archive::restore(std::uint64_t pos, sequence::WindowValues& to) const {
+  const bool is_value = type(pos) == EventType::kMpiValue;
+  to.restore_pointers(is_value ? writeptr(pos) : kNoEvent, holderptr(pos));
 }
 
 void Archive::restore(std::uint64_t pos, sequence::ThreadTeams& to) const {

@@ -129,6 +129,8 @@ void EventIndex::add(const Event& e, const sequence::State& state) {
     link = state.thread_locks.lockptr();
   } else if (is_join(e.type)) {
     link = state.teams.forkptr();
+  } else if (e.type == EventType::kMpiValue) {
+    link = state.values.writeptr();
   } else if (e.type == EventType::kMpiSendComplete) {
     link = state.messages.feed().requestptr();
   }
@@ -137,6 +139,9 @@ void EventIndex::add(const Event& e, const sequence::State& state) {
   const MessageFeed& feed = state.messages.feed();
   if (is_recv(e.type) && feed.requestptr() != kNoEvent) {
     posted_.push_back({narrow(e.pos), narrow(feed.requestptr())});
+  }
+  if (e.type == EventType::kMpiValue && state.values.holderptr() != kNoEvent) {
+    posted_.push_back({narrow(e.pos), narrow(state.values.holderptr())});
   }
   if (!feed.departed().empty()) depart(feed, e.pos);
 }

@@ -34,10 +34,12 @@ class EventIndex {
   std::uint64_t enterptr(std::uint64_t pos) const { return pointer(enter_[pos]); }
   // What this is depends on the event: an ENTER's call path; of RECV the SEND, of a transfer's end
   // or GET_1TS the start or origin, of a lock or unlock the lock chain, of JOIN the FORK, of
-  // SEND_COMPLETE the SEND, of a SEND the later event with which its message left the queue.
+  // SEND_COMPLETE the SEND, of MPI_VALUE the operation that changed it, of a SEND the later event
+  // with which its message left the queue.
   std::uint64_t link(std::uint64_t pos) const { return pointer(link_[pos]); }
   std::uint32_t raw_link(std::uint64_t pos) const { return link_[pos]; }
-  // The event that posted the receive of a RECV with a request.
+  // The event that posted the receive of a RECV with a request; of MPI_VALUE the swap that had
+  // taken the lock.
   std::uint64_t posted(std::uint64_t recv) const;
   const CallTree& call_tree() const { return tree_; }
   sequence::MessageColumns messages() const { return {link_, late_}; }

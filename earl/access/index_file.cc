@@ -16,7 +16,7 @@
 namespace kojak::earl {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3131584449524145;  // "EARIDX11"
+constexpr std::uint64_t kMagic = 0x3231584449524145;  // "EARIDX12"
 constexpr std::size_t kArrays = 8;
 
 struct Head {

@@ -91,6 +91,9 @@ struct FlatEvent {
       e.count[1] = raw(r.value);
       e.count[2] = raw(r.other);
       e.offset = raw(r.disp);
+      e.code = raw(r.bytes);
+      e.first_enter = r.first_enter;
+      e.last_enter = r.last_enter;
     } else if constexpr (std::is_same_v<R, MpiRmaPlace>) {
       e.offset = raw(r.disp);
       e.count[0] = raw(r.bytes);

@@ -19,6 +19,7 @@
 #include "earl/index/state_columns.h"
 #include "earl/index/symmetric_memory.h"
 #include "earl/index/transfer_queues.h"
+#include "earl/index/window_values.h"
 
 namespace kojak::earl::sequence {
 
@@ -33,6 +34,7 @@ struct State {
     symmetric.apply(e);
     shmem_waits.apply(e);
     polls.apply(e);
+    values.apply(e);
     // To the others a call's beginning or end says only that the event before is past.
     const bool plain =
         e.type == EventType::kExit || (e.type == EventType::kEnter && e.reg != pausing_region_);
@@ -103,6 +105,7 @@ struct State {
   ThreadTeams teams;
   SymmetricMemory symmetric;
   PollSeries polls;
+  WindowValues values;
 
  private:
   State(const Trace& trace, MessageQueues queues)
@@ -122,6 +125,7 @@ struct State {
         teams(trace),
         symmetric(trace),
         polls(trace),
+        values(trace),
         pausing_region_(trace.pausing_region()) {}
   RegionId pausing_region_;
   bool plain_ = false;  // the latest event was such a one

@@ -38,13 +38,14 @@ enum class Column : std::uint8_t {
   kCnodeptr,
   kPlaceptr,
   kWriteptr,
+  kHolderptr,
 };
-constexpr const char* kNames[] = {"pos",          "time",     "type",       "location", "process",
-                                  "region",       "enterptr", "path",       "peer",     "window",
-                                  "communicator", "tag",      "rmaid",      "bytes",    "thread",
-                                  "call_site",    "request",  "lock",       "code",     "sent",
-                                  "received",     "sendptr",  "requestptr", "startptr", "originptr",
-                                  "lockptr",      "forkptr",  "cnodeptr",   "placeptr", "writeptr"};
+constexpr const char* kNames[] = {
+    "pos",      "time",       "type",     "location",     "process", "region",  "enterptr",
+    "path",     "peer",       "window",   "communicator", "tag",     "rmaid",   "bytes",
+    "thread",   "call_site",  "request",  "lock",         "code",    "sent",    "received",
+    "sendptr",  "requestptr", "startptr", "originptr",    "lockptr", "forkptr", "cnodeptr",
+    "placeptr", "writeptr",   "holderptr"};
 
 struct Filled {
   Column column;
@@ -179,6 +180,9 @@ void fill_row(const Archive& a, const Event& e, std::size_t i, const std::vector
         break;
       case Column::kWriteptr:
         number(pointer(a.writeptr(e)));
+        break;
+      case Column::kHolderptr:
+        number(pointer(a.holderptr(e)));
         break;
       case Column::kCnodeptr:
         number(pointer(a.cnodeptr(e)));

@@ -133,6 +133,7 @@ class Event:
     forkptr: Optional["Event"]
     placeptr: Optional["Event"]
     writeptr: Optional["Event"]
+    holderptr: Optional["Event"]
     pollptr: Optional["Event"]
     series: Optional["Polled"]
     context: Optional[int]

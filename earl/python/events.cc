@@ -237,9 +237,14 @@ void add_events(py::module_& m) {
       .def_property_readonly(
           "placeptr", &follow<&Archive::placeptr>,
           "SHMEM, PUT_1TS, MPI_GET_1TO: the SHMEM_PLACE that tells where it works.")
-      .def_property_readonly("writeptr", &follow<&Archive::writeptr>,
-                             "SHMEM_WAIT: the PUT_1TS, issued while it waited, that wrote last to\n"
-                             "the variable; None: it was written before.")
+      .def_property_readonly(
+          "writeptr", &follow<&Archive::writeptr>,
+          "SHMEM_WAIT: the PUT_1TS, issued while it waited, that wrote last to\n"
+          "the variable; None: it was written before. MPI_VALUE: that of the operation\n"
+          "which changed the value that it has read again and again.")
+      .def_property_readonly("holderptr", &follow<&Archive::holderptr>,
+                             "MPI_VALUE of a swap that took a lock: the PUT_1TS of the swap with\n"
+                             "which the last one had taken it who had it meanwhile.")
       .def_property_readonly("cnodeptr", &follow<&Archive::cnodeptr>,
                              "The first ENTER of its call path, on any location.")
       .def_property_readonly(

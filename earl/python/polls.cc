@@ -30,8 +30,8 @@ std::string region_name(const PyMember& m) {
   return region == nullptr ? "?" : region->name;
 }
 const char* kind_name(const PyMember& m) {
-  constexpr const char* kNames[] = {"?",    "request", "message", "exposure",
-                                    "read", "swap",    "sync",    "shmem"};
+  constexpr const char* kNames[] = {"?",    "request", "message", "exposure", "read",
+                                    "swap", "sync",    "shmem",   "long"};
   return raw(m.poll.kind) < std::size(kNames) ? kNames[raw(m.poll.kind)] : "?";
 }
 const char* class_name(const PySeries& s) {
@@ -52,8 +52,10 @@ std::vector<PyMember> members(const PySeries& s) {
 
 void add_members(py::module_& m) {
   py::class_<PyMember>(m, "Poll", "Polls of a series that are of one kind, place and arguments.")
-      .def_property_readonly("kind", &kind_name,
-                             "'request', 'message', 'exposure', 'read', 'swap', 'sync', 'shmem'.")
+      .def_property_readonly(
+          "kind", &kind_name,
+          "'request', 'message', 'exposure', 'read', 'swap', 'sync', 'shmem'; 'long': "
+          "a call of 1 ms or more of a poll that another member counts.")
       .def_property_readonly("region", &region_name, "The call.")
       .def_property_readonly("call_site", [](const PyMember& p) { return number(p.poll.csid); })
       .def_property_readonly("count", [](const PyMember& p) { return raw(p.poll.count); })

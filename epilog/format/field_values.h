@@ -85,7 +85,8 @@ enum class PollKind : std::uint8_t {
   kRead,
   kSwap,
   kSync,
-  kShmem
+  kShmem,
+  kLong  // no other poll: a long call of one that is counted elsewhere
 };
 inline constexpr std::uint8_t kPollGoesOn = 1, kPollBegunBefore = 2, kPollAlone = 4;
 // "Unknown", "none" in a u8 of these.

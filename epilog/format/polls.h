@@ -39,6 +39,7 @@ struct PollThresholds {
   std::uint64_t even_tenths = 11;           // alike: 1.1 times the least rest
   std::uint64_t work_in_a_row = 2'000'000;  // slices of a series that waits
   std::uint64_t taken_slice = 2'000'000;    // one that waits, in a series that does not
+  std::uint64_t long_call = 1'000'000;  // of a poll of one-sided operations: told by itself, too
 };
 inline constexpr PollThresholds kPollThresholds;
 
@@ -50,7 +51,7 @@ struct PollScale {
   std::uint64_t ticks_per_ns = 0, ns_per_tick = 0;  // in 2^-32
   PollTicks rest = 0, slice = 0, first_slice = 0, explained_call = 0, explained_pause = 0;
   PollTicks late_wakeup = 0, work_more = 0, unseen_work = 0, even_rest = 0;
-  PollTicks work_in_a_row = 0, taken_slice = 0;
+  PollTicks work_in_a_row = 0, taken_slice = 0, long_call = 0;
 
   constexpr PollScale() = default;
   constexpr explicit PollScale(std::uint64_t ticks_per_second) {
@@ -69,6 +70,7 @@ struct PollScale {
     even_rest = of_ns(k.even_rest);
     work_in_a_row = of_ns(k.work_in_a_row);
     taken_slice = of_ns(k.taken_slice);
+    long_call = of_ns(k.long_call);
   }
   constexpr std::uint64_t rounded_up_ns(PollTicks ticks) const {
     return static_cast<std::uint64_t>((static_cast<WideTicks>(ticks) * ns_per_tick + 0xFFFFFFFF) >>

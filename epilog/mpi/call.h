@@ -1,3 +1,6 @@
+// Long because all ways in which one call may be recorded stand here, each inlined into its
+// wrapper.
+//
 // How one MPI call is measured: the guard, the two times, the records around them.
 //
 // measured(args, caller) is the body of every wrapper (generate.py makes them); `caller` is the
@@ -72,6 +75,11 @@ concept ReadsSmall = requires {
 template <class A>
 concept CompletesReads = requires {
   requires Hook<A>::kCompletesReads;
+};
+// It may be held back until the reads under it are complete: a lock.
+template <class A>
+concept BeginsReads = requires {
+  requires Hook<A>::kBeginsReads;
 };
 // It synchronises memory; with nothing to complete it may be a poll.
 template <class A>
@@ -259,7 +267,8 @@ void completed_poll(const A& a);
 // The bookkeeping of the call that has completed reads which were a poll.
 template <class A, class H>
 KOJAK_INLINED inline void end_of_poll(A& a, H& hook, typename A::Result result) {
-  if constexpr (requires { arguments_of(a).request; }) {
+  constexpr bool kFlushes = Syncs<A>;
+  if constexpr (!kFlushes) {
     Silent silent;
     const BookkeepingLock lock;
     hook.after(arguments_of(a), result, silent);
@@ -267,6 +276,11 @@ KOJAK_INLINED inline void end_of_poll(A& a, H& hook, typename A::Result result) 
     if (the_session.multi_threaded) completed_poll(arguments_of(a));
   }
 }
+
+template <class A>
+bool begins_read(Recorder& r, const A& a);
+template <class A>
+bool lock_is_held(Recorder& r, const A& a, RegionId region, Ticks enter, Ticks exit);
 
 template <class A>
 bool is_sync_poll(Recorder& r, const A& a, RegionId region, bool first);
@@ -294,14 +308,20 @@ KOJAK_INLINED inline bool may_be_poll(A& a, Recorder& r, const void* caller, con
     if (!ends_poll(r, arguments_of(a))) return false;
   } else if constexpr (Syncs<A>) {
     return false;
+  } else if constexpr (BeginsReads<A>) {
+    if (!begins_read(r, arguments_of(a))) return false;
   }
   return find_region(r, A::kFunction, caller, frame, region);
 }
 // The same of one with which a series may begin; it is ready to be recorded.
 template <class A>
 KOJAK_INLINED inline bool may_begin_polls(A& a, Recorder& r, RegionId region) {
-  return r.trace != nullptr && r.trace->reads != nullptr && r.outer_calls == 0 &&
-         is_sync_poll(r, arguments_of(a), region, true);
+  if (r.trace == nullptr || r.trace->reads == nullptr || r.outer_calls != 0) return false;
+  if constexpr (BeginsReads<A>) {
+    return begins_read(r, arguments_of(a));
+  } else {
+    return is_sync_poll(r, arguments_of(a), region, true);
+  }
 }
 // A call of that kind that has returned and is no poll after all, behind the series that is open.
 template <class A, class H>
@@ -337,7 +357,21 @@ template <class A, class H>
   });
 }
 
-// It is recorded, if at all, when it has returned; meanwhile the series stands for it.
+// What tells of such a call while it lasts, where no series does.
+template <class A, class H>
+[[gnu::noinline]] void note_apart(A& a, H& hook, Recorder& r, RegionId region, Ticks enter) {
+  using Arguments = std::remove_reference_t<decltype(arguments_of(a))>;
+  constexpr bool kNoted = Notable<Arguments, Hook<A>>;
+  LocalBufferNote& note = *r.note;
+  std::byte* to = note.records;
+  if (r.reads_wait) to = note_held_lock(r, to);
+  to = put_noted(to, Enter{r.lid, record_time(enter), region});
+  std::conditional_t<kNoted, OpenCall<Arguments, Hook<A>>, NoOpenCall> open(arguments_of(a), hook,
+                                                                            r, to, false);
+  keep_note(note, static_cast<std::size_t>(open.entered(enter) - note.records));
+}
+
+// It is recorded, if at all, when it has returned; meanwhile the series stands for it, or a note.
 template <class A>
 [[gnu::noinline]] typename A::Result recorded_apart(A& a, Recorder& r, RegionId region,
                                                     CallFrame& frame) {
@@ -348,9 +382,21 @@ template <class A>
   frame.region = region;
   frame.enter = entered_at;
   frame.trace = CallFrame::Trace::kInHand;
+  const bool noted = A::kBlocks && !series_is_open(r);
+  if (noted) note_apart(a, hook, r, region, entered_at);
   const typename A::Result result = called(a, &frame, hook);
   const Ticks exit = ticks();
-  if constexpr (CompletesReads<A> || Syncs<A>) {
+  if (noted) drop_note(*r.note);
+  if constexpr (BeginsReads<A>) {
+    if (result == MPI_SUCCESS && lock_is_held(r, arguments_of(a), region, entered_at, exit))
+        [[likely]] {
+      r.last = exit;
+      end_of_poll(a, hook, result);
+      return result;
+    }
+    if (r.polling != nullptr) end_polls_in_call(r, PollEnd::kOtherCall);
+    record_apart(a, hook, r, region, frame, exit, result);
+  } else if constexpr (CompletesReads<A> || Syncs<A>) {
     PollEnd end = PollEnd::kOtherCall;
     bool joined = false;
     if constexpr (CompletesReads<A>) {
@@ -422,7 +468,7 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   typename A::Result result;
   RegionId region{};
   const bool records = (the_session.functions.load(std::memory_order_relaxed) & A::kGroup) != 0;
-  if constexpr (ReadsSmall<A> || CompletesReads<A> || Syncs<A>) {
+  if constexpr (ReadsSmall<A> || CompletesReads<A> || Syncs<A> || BeginsReads<A>) {
     if (records && may_be_poll(a, r, caller, &frame, region)) [[unlikely]] {
       result = recorded_apart(a, r, region, frame);
       leave_frame(r, frame);
@@ -431,7 +477,7 @@ KOJAK_INLINED inline typename A::Result measured_with_hook(A& a, const void* cal
   }
   if (records && (Polls<A> ? ready_to_poll(r, A::kFunction, caller, &frame, region)
                            : ready(r, A::kFunction, caller, &frame, region))) {
-    if constexpr (Syncs<A>) {
+    if constexpr (Syncs<A> || BeginsReads<A>) {
       if (may_begin_polls(a, r, region)) [[unlikely]] {
         result = recorded_apart(a, r, region, frame);
         leave_frame(r, frame);

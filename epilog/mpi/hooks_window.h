@@ -317,6 +317,8 @@ struct LockHook {
 };
 template <>
 struct Hook<args::WinLock> : LockHook {
+  static constexpr bool kBeginsReads = true;
+
   template <class C>
   void after(const args::WinLock& a, int result, C& call) {
     Window* const window = window_after(
@@ -339,11 +341,14 @@ struct Hook<args::WinLock> : LockHook {
 };
 template <>
 struct Hook<args::WinUnlock> : LockHook {
+  static constexpr bool kCompletesReads = true;
+
   template <class C>
   void after(const args::WinUnlock& a, int result, C& call) {
     Window* const window = window_after(
         a, result == MPI_SUCCESS && a.rank == MPI_PROC_NULL ? MPI_ERR_RANK : result, call);
     if (window == nullptr) return;
+    unlocked(call, *window, a.rank);
     close(*window, static_cast<std::uint32_t>(a.rank));
     completed_reads(call, *window, window->peer(a.rank));
     if constexpr (C::kOn) {

@@ -229,7 +229,10 @@ template <class A>
   Window* const window = remembered_window<find_window>(r, a.win);
   PollMember what;
   if (window == nullptr || !syncs_idly(a, *window, region, what)) return false;
+  const bool open = series_is_open(r), told = CompletesReads<A> && is_long_call(enter, exit);
+  if (open && told) note_long_call(r, what, enter, exit);
   if (!join_poll(r, what, enter, exit)) return false;
+  if (!open && told) note_long_call(r, what, enter, exit);
   if (watches_reads(r)) note_sync(r, what, exit);  // the series may be interrupted
   return true;
 }
@@ -250,6 +253,8 @@ template <class A>
 }
 
 template <class A>
+inline constexpr bool kUnlocks = std::is_same_v<A, args::WinUnlock>;
+template <class A>
 bool flush_ends_poll(Recorder& r, const A& a) {
   const Window* const window = remembered_window<find_window>(r, a.win);
   if (window == nullptr || !window->reads.none() || !window->others.none()) return false;
@@ -257,7 +262,52 @@ bool flush_ends_poll(Recorder& r, const A& a) {
   if constexpr (requires { a.rank; }) {
     if (a.rank == MPI_PROC_NULL || (target = window->peer(a.rank)) == kAbsent) return false;
   }
-  return completes_held(r, {window->id, target, window->completions});
+  return completes_held(r, {window->id, target, window->completions, absent<RmaId>(), kUnlocks<A>});
+}
+
+// An unlock is recorded.
+template <class C>
+KOJAK_INLINED inline void unlocked(C& call, Window& window, int rank) {
+  if constexpr (C::kOn) {
+    if (!watches_reads(call.r) || !call.good) [[likely]]
+      return;
+    const PeerState* const state = peer_state(window, static_cast<std::uint32_t>(rank));
+    const std::uint32_t target = window.peer(rank);
+    if (state != nullptr && target != kAbsent) {
+      note_unlock(call.r, window.id, target,
+                  state->serial == window.serial ? state->operations : 0);
+    }
+  }
+}
+
+// A lock of one target: which window and target these are, if it may be part of a poll.
+inline bool names_lock(Recorder& r, const args::WinLock& a, SmallLock& lock) {
+  if (a.assertion != 0 || a.rank == MPI_PROC_NULL) return false;
+  const Window* const window = remembered_window<find_window>(r, a.win);
+  if (window == nullptr || !defined_here(r, window->defined) || !window->reads.none() ||
+      !window->others.none())
+    return false;
+  lock.window = window->id;
+  lock.target = window->peer(a.rank);
+  lock.exclusive = a.lock_type == MPI_LOCK_EXCLUSIVE;
+  return lock.target != kAbsent;
+}
+template <class A>
+[[gnu::noinline]] bool begins_read(Recorder& r, const A& a) {
+  const BookkeepingLock bookkeeping;
+  SmallLock lock;
+  return names_lock(r, a, lock) && may_hold_lock(r, lock.window, lock.target);
+}
+template <class A>
+[[gnu::noinline]] bool lock_is_held(Recorder& r, const A& a, RegionId region, Ticks enter,
+                                    Ticks exit) {
+  const BookkeepingLock bookkeeping;
+  SmallLock lock;
+  if (!names_lock(r, a, lock)) return false;
+  lock.region = region;
+  lock.enter = enter;
+  lock.exit = exit;
+  return hold_lock(r, lock);
 }
 
 // A call that completes, while reads are held back: whether it is their poll.

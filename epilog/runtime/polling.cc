@@ -1,3 +1,4 @@
+// Long because all that happens to a series stands here: joined, settled, written, told to a note.
 #include "epilog/runtime/polling.h"
 
 #include <errno.h>
@@ -27,6 +28,15 @@ struct Polling {
   PollSeries::Table* table = nullptr;
   static constexpr std::size_t kSites = 16;
   PollSite sites[kSites];
+  // Long calls of the series and of the slice that is open, in the order of their exits; all those
+  // of one poll have room when there are no more than kFewLong.
+  struct LongCall {
+    PollMember of;
+    PollTicks enter, exit;
+  };
+  static constexpr unsigned kFewLong = 16, kMostLong = kFewLong + 9;
+  LongCall long_calls[kMostLong];
+  unsigned long_count = 0;
   std::uint64_t metrics[2 * Metrics::kMost];  // at the first poll's enter, and the last one's exit
   // Records that are written.
   MpiPollCall call;
@@ -78,7 +88,7 @@ void fill(MpiPoll& to, const Recorder& r, const PolledMember& m, PollTicks begin
   to.tag = Tag{m.is.tag};
   to.wid = WindowId{m.is.window};
   to.tlid = PeerId{m.is.target};
-  const bool placed = m.is.kind == PollKind::kRead || m.is.kind == PollKind::kSwap;
+  const bool placed = m.is.bytes != 0;
   to.disp = placed ? Count64{m.is.place} : kUnknown64;
   to.bytes = Byte{m.is.bytes};
   to.value = Count64{m.is.value};
@@ -145,6 +155,27 @@ const PolledMember* for_each_member(const PollSeries& series, unsigned& count, F
   return first;
 }
 
+// f(member) for the long calls that ended up to then.
+template <class F>
+void for_each_long(const Polling& p, PollTicks end, F&& f) {
+  for (unsigned i = 0; i < p.long_count && p.long_calls[i].exit <= end; ++i) {
+    const Polling::LongCall& call = p.long_calls[i];
+    PolledMember m;
+    m.is = call.of;
+    m.is.kind = PollKind::kLong;
+    m.first = call.enter;
+    m.last = call.exit;
+    f(m);
+  }
+}
+void forget_long(Polling& p, PollTicks end) {
+  unsigned kept = 0;
+  for (unsigned i = 0; i < p.long_count; ++i) {
+    if (end < p.long_calls[i].exit) p.long_calls[kept++] = p.long_calls[i];
+  }
+  p.long_count = kept;
+}
+
 std::byte* put_values_of(const Recorder& r, const Polling& p, std::byte* to) {
   if (r.metrics == nullptr) return to;
   return put_values(r, p.metrics, 2 * r.metrics->count, to);
@@ -167,10 +198,16 @@ void write_series(Recorder& r, Polling& p, PollEnd why, RegionId found = absent<
   const PollSums& sums = p.series.sums();
   if (sums.polls == 0) return;
   unsigned members = 0;
-  const PolledMember* const first = for_each_member(p.series, members, [&](const PolledMember& m) {
+  const auto write = [&](const PolledMember& m) {
     fill(p.member, r, m, sums.begin);
     if (need_room(r, compact::kMaxItem)) publish(r, put(r, r.cursor, p.member));
+  };
+  const PolledMember* const first = for_each_member(p.series, members, write);
+  for_each_long(p, sums.end, [&](const PolledMember& m) {
+    write(m);
+    ++members;
   });
+  forget_long(p, sums.end);
   fill(p, r, *first, members, why, found);
   if (need_room(r, compact::kMaxItem + kMaxRecord)) {
     publish(r, put(r, put_values_of(r, p, r.cursor), p.call));
@@ -186,13 +223,15 @@ void note_series(Recorder& r, Polling& p) {
   std::byte* to = note.records;
   const std::byte* const limit = note.records + LocalBufferNote::kRoom - 2 * kMaxRecord;
   unsigned members = 0, noted = 1;
-  const PolledMember* const first = for_each_member(p.series, members, [&](const PolledMember& m) {
+  const auto note_member = [&](const PolledMember& m) {
     if (to > limit) return;
     fill(p.member, r, m, p.series.sums().begin);
     to = put_noted(to, p.member);
     ++noted;
-  });
+  };
+  const PolledMember* const first = for_each_member(p.series, members, note_member);
   if (first == nullptr) return;
+  for_each_long(p, p.series.sums().end, note_member);
   fill(p, r, *first, noted, PollEnd::kProcessEnded, absent<RegionId>());
   to = put_noted(to, p.call);
   keep_note(note, static_cast<std::size_t>(to - note.records));
@@ -271,13 +310,14 @@ void settle_slice(Recorder& r, Ticks exit) {
   if (!p.series.end_slice(read_slice(p), poll_scale)) {
     write_series(r, p, PollEnd::kOtherClass);
     p.series.turn(poll_scale);
-    if (r.trace->spilled) {  // the flush is later than what the series has had
-      take_series(r);
-      write_series(r, p, PollEnd::kOtherCall);
-      p.series.close();
-      let_polls_go_on(r);
-      return close_own_spill(r);
-    }
+  }
+  // The flush is later than what the series has had; and no more long calls can be told of.
+  if (r.trace->spilled || p.long_count > Polling::kFewLong) {
+    take_series(r);
+    write_series(r, p, PollEnd::kOtherCall);
+    p.series.close();
+    let_polls_go_on(r);
+    return close_own_spill(r);
   }
   if (p.series.wants_table()) {
     if (p.table == nullptr) {
@@ -308,6 +348,7 @@ void begin_series(const Recorder& r, const PollMember& what, Ticks enter, Ticks 
   Polling& p = *r.polling;
   p.has_parts = p.has_parts && r.polls_go_on;
   p.has_reading = false;
+  p.long_count = 0;
   if (r.metrics != nullptr) std::memcpy(p.metrics, r.metrics->values, sizeof p.metrics);
   p.series.begin(what, enter, exit, poll_scale, inside);
 }
@@ -365,6 +406,11 @@ bool series_is_open(const Recorder& r) {
 
 bool hold_polling(Recorder& r) {
   return r.polling != nullptr || attach(r);
+}
+
+void note_long_call(Recorder& r, const PollMember& of, Ticks enter, Ticks exit) {
+  Polling& p = *r.polling;
+  if (p.long_count != Polling::kMostLong) p.long_calls[p.long_count++] = {of, enter, exit};
 }
 
 void join_read(Recorder& r, const PollMember& what, Ticks enter, Ticks exit, Ticks inside) {

@@ -42,6 +42,14 @@ extern bool pauses_are_seen;
 // Something else that it asked for, before or behind that.
 [[gnu::noinline]] void join_read_too(Recorder& r, const PollMember& what, Ticks enter);
 bool series_is_open(const Recorder& r);
+// A call of a poll of one-sided operations, which waits for its target's progress if that is
+// outside MPI: one so long is told by itself, too. Behind the poll with which a series begins;
+// before any other one is joined.
+KOJAK_INLINED inline bool is_long_call(Ticks enter, Ticks exit) {
+  return exit - enter >= poll_scale.long_call;
+}
+[[gnu::cold, gnu::noinline]] void note_long_call(Recorder& r, const PollMember& of, Ticks enter,
+                                                 Ticks exit);
 
 // The series that is open is over, and written. Not between the records of a call.
 [[gnu::cold, gnu::noinline]] void end_polls(Recorder& r, PollEnd why);

@@ -32,7 +32,10 @@ struct SmallReads {
   unsigned next_page = 0;
   std::uintptr_t refused = 0;  // the last page that is none of memory
   Ticks ask_again = 0;         // no other page is asked for before
-  PollMember sync;             // the last synchronisation of memory that completed nothing
+  SmallLock lock;
+  bool lock_waits = false;                      // that one is held back
+  std::uint32_t again[2] = {kAbsent, kAbsent};  // window and target of such locks
+  PollMember sync;  // the last synchronisation of memory that completed nothing
   Ticks sync_exit = 0;
 };
 
@@ -186,8 +189,57 @@ bool hold_read(Recorder& r, const SmallRead& read, bool can_be) {
   return holds;
 }
 
+bool may_hold_lock(const Recorder& r, std::uint32_t window, std::uint32_t target) {
+  const SmallReads& s = *r.trace->reads;
+  return !r.reads_wait && s.again[0] == window && s.again[1] == target;
+}
+bool hold_lock(Recorder& r, const SmallLock& lock) {
+  SmallReads* const s = reads_of(r);
+  if (s == nullptr || !hold_polling(r)) return false;
+  s->lock = lock;
+  s->lock_waits = r.reads_wait = true;
+  return true;
+}
+namespace {
+
+template <class F>
+void for_each_record(const Recorder& r, const SmallLock& lock, F&& f) {
+  f(Enter{r.lid, record_time(lock.enter), lock.region});
+  f(MpiWinLock{r.lid, record_time(lock.exit), static_cast<PeerId>(lock.target),
+               static_cast<WindowId>(lock.window),
+               Byte{static_cast<std::uint8_t>(lock.exclusive ? 1 : 0)}});
+  f(Exit{r.lid, record_time(lock.exit)});
+}
+
+}  // namespace
+
+std::byte* note_held_lock(const Recorder& r, std::byte* to) {
+  const SmallReads& s = *r.trace->reads;
+  if (!s.lock_waits) return to;
+  for_each_record(r, s.lock, [&](const auto& record) { to = put_noted(to, record); });
+  return to;
+}
+
+void note_unlock(Recorder& r, std::uint32_t window, std::uint32_t target,
+                 std::uint64_t operations) {
+  SmallReads& s = *r.trace->reads;
+  const Completing what{window, target, 0};
+  std::uint64_t watched = 0;
+  for (unsigned i = 0; i < s.written; ++i) {
+    watched += covers(what, s.ring[i].is) && s.ring[i].place != SmallReads::kNone;
+  }
+  if (watched != 0 && watched == operations) {
+    s.again[0] = window;
+    s.again[1] = target;
+  } else if (s.again[0] == window && s.again[1] == target) {
+    s.again[0] = kAbsent;
+  }
+}
+
 bool completes_held(const Recorder& r, const Completing& what) {
   const SmallReads& s = *r.trace->reads;
+  if (s.lock_waits != what.unlocks) return false;
+  if (what.unlocks && (s.lock.window != what.window || s.lock.target != what.target)) return false;
   for (unsigned i = 0; i < s.count; ++i) {
     const SmallRead& read = s.ring[i].is;
     const bool held = i >= s.written, covered = covers(what, read);
@@ -200,10 +252,27 @@ bool completes_held(const Recorder& r, const Completing& what) {
 
 namespace {
 
+// The calls that a poll is made of, the last one from `enter` to `exit`.
+void note_long_calls(Recorder& r, const SmallReads& s, Ticks enter, Ticks exit) {
+  const auto of = [&](unsigned i) -> const PollMember& { return s.places[s.ring[i].place].what; };
+  if (s.lock_waits && is_long_call(s.lock.enter, s.lock.exit)) {
+    note_long_call(r, of(s.written), s.lock.enter, s.lock.exit);
+  }
+  for (unsigned i = s.written; i < s.count; ++i) {
+    const SmallRead& read = s.ring[i].is;
+    if (is_long_call(read.enter, read.exit)) note_long_call(r, of(i), read.enter, read.exit);
+  }
+  if (!is_long_call(enter, exit)) return;
+  for (unsigned i = s.written; i < s.count; ++i) {
+    const bool told = i != s.written && of(i).target == of(i - 1).target;
+    if (!told) note_long_call(r, of(i), enter, exit);
+  }
+}
 void join_all(Recorder& r, SmallReads& s, Ticks enter, Ticks exit) {
-  const SmallRead& first = s.ring[s.written].is;
+  const Ticks begin = s.lock_waits ? s.lock.enter : s.ring[s.written].is.enter;
   const bool open = series_is_open(r);
-  Ticks inside = enter - first.enter;
+  Ticks inside = enter - begin;
+  if (s.lock_waits) inside -= s.lock.exit - s.lock.enter;
   for (unsigned i = s.written; i < s.count; ++i) {
     inside -= s.ring[i].is.exit - s.ring[i].is.enter;
   }
@@ -212,8 +281,9 @@ void join_all(Recorder& r, SmallReads& s, Ticks enter, Ticks exit) {
     place.asked = true;
     return place.what;
   };
-  const auto join_first = [&] { join_read(r, member(s.written), first.enter, exit, inside); };
+  const auto join_first = [&] { join_read(r, member(s.written), begin, exit, inside); };
   if (!open) join_first();
+  note_long_calls(r, s, enter, exit);
   for (unsigned i = s.written + 1; i < s.count; ++i) {
     join_read_too(r, member(i), s.ring[i].is.enter);
   }
@@ -240,6 +310,7 @@ bool join_held(Recorder& r, Ticks enter, Ticks exit, PollEnd& end) {
     r.reads_wait = false;
     join_all(r, s, enter, exit);
     s.count = s.written;
+    s.lock_waits = false;
     return true;
   }
   end = found ? PollEnd::kFound : PollEnd::kOtherCall;
@@ -307,6 +378,10 @@ void forget_reads(Recorder& r, std::uint32_t window) {
 void write_held_reads(Recorder& r) {
   r.reads_wait = false;
   SmallReads& s = *r.trace->reads;
+  if (s.lock_waits && need_room(r, 3 * kMaxRecord)) {
+    for_each_record(r, s.lock, [&](const auto& record) { publish(r, put(r, r.cursor, record)); });
+  }
+  s.lock_waits = false;
   for (; s.written != s.count; ++s.written) {
     const SmallRead& read = s.ring[s.written].is;
     const PollMember& what = read.what;

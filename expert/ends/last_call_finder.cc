@@ -783,7 +783,9 @@ void LastCallFinder::look_back(const OpenCallState& s, LastCall& call) const {
   if (is_open && !open->second.members.empty()) {
     const std::vector<MpiPoll>& members = open->second.members;
     call.polls_for = asked_for(s, members.front());
-    call.polls_for_more = members.size() > 1 || raw(members.front().requests) > 1;
+    const auto asks = [](const MpiPoll& m) { return raw(m.kind) != raw(PollKind::kLong); };
+    call.polls_for_more = std::count_if(members.begin(), members.end(), asks) > 1 ||
+                          raw(members.front().requests) > 1;
   } else {
     call.polls_for = asked_for(s, lately.asked);
     call.polls_for_more = lately.of_several;

@@ -58,6 +58,7 @@ class WaitFinders {
   KOJAK_INLINED void on_every_call(const Call& call) { stretches_.on_call(call); }
   void on_polled(const earl::OpenCall& call, const earl::PolledSeries& series) {
     stretches_.on_polled(call, series);
+    if (rma_) rma_->on_polled(call, series);
   }
   void on_call(const Call& call) {
     if (rma_) rma_->on_call(call);
@@ -96,7 +97,7 @@ class WaitFinders {
   }
   void on_value(const earl::OpenCall& call, const MpiValue& found) {
     out_.begin_operation(Operation::Object::kNothing, 0);
-    notifications_.on_value(call, found, stretches_.latest(call.index), out_);
+    notifications_.on_value(call, found, stretches_.latest(call.index), rma(), out_);
   }
   void on_marked_transfer(ProcessId origin, RmaId rmaid, const earl::AccessEpoch* epoch) {
     KOJAK_TELL_PATTERNS(on_marked_transfer, rmaid, epoch);
@@ -233,6 +234,7 @@ class WaitFinders {
     if (upc_) upc_->finish(out_);
     if (rma_) {
       rma_->on_end();
+      notifications_.finish(*rma_, out_);
       if (!hides_progress_) out_.count_at_end(Note::kProgressIsAsynchronous, rma_->voided());
       out_.count_at_end(Note::kCallsLeftOut, rma_->left_out());
     }

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "epilog/format/event_loop.h"
@@ -23,6 +24,10 @@
 #include "merge/summary.h"
 
 namespace kojak::merge {
+
+struct WindowPart {
+  std::uint64_t base = 0, size = 0, unit = 0;  // as in MPI_WIN_PART
+};
 
 struct TraceFacts {
   // One for all traces that agree: of many ranks, most name the same things the same way.
@@ -37,7 +42,8 @@ struct TraceFacts {
   std::uint64_t end = 0;           // offset behind the last whole record
   bool came_to_end = false;        // its process called MPI_Finalize, or ended its trace in order
   std::map<std::uint32_t, PollSite> poll_sites;  // where it polls, as it numbers regions and sites
-  std::map<std::uint32_t, std::uint64_t> window_units;  // of MPI_WIN_PART, by its own numbers
+  std::map<std::uint32_t, WindowPart> window_parts;  // of MPI_WIN_PART, by its own numbers
+  std::set<std::uint32_t> polled_windows;            // in which a series read or swapped
   // The call of a library that MPI_Finalize was called in (services.h); kAbsent: in none.
   std::optional<std::uint32_t> finalized_in;
   // A library has started it for itself (library_thread.h); since when it serves, where that is

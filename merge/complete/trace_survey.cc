@@ -104,6 +104,16 @@ void TraceSurvey::run() {
   names.forget_definitions();
 }
 
+template <class Poll>
+void TraceSurvey::note_polled_window(const RawRecord& record) {
+  Poll poll;
+  if (decode(record, dialect_, poll) != nullptr || is_absent(poll.wid)) return;
+  const std::uint8_t kind = raw(poll.kind);
+  if (kind == raw(PollKind::kRead) || kind == raw(PollKind::kSwap)) {
+    facts.polled_windows.insert(raw(poll.wid));
+  }
+}
+
 void TraceSurvey::scan(LocalInput& input) {
   Follower<LocalNames> follower(names, processes_, epochs.get());
   bool first_event = true;
@@ -136,6 +146,8 @@ void TraceSurvey::scan(LocalInput& input) {
       }
       switch (step) {
         case Step::kPlain:
+          if (record.type == type_of(RecordType::kMpiPoll)) note_polled_window<MpiPoll>(record);
+          break;
         case Step::kAttribute:
           break;
         case Step::kEnter:
@@ -146,6 +158,9 @@ void TraceSurvey::scan(LocalInput& input) {
           facts.last_exit = input.offset(p);
           break;
         case Step::kCall:
+          if (record.type == type_of(RecordType::kMpiPollCall)) {
+            note_polled_window<MpiPollCall>(record);
+          }
           facts.last_exit = input.offset(p);
           break;
         case Step::kDefinition: {
@@ -194,7 +209,7 @@ void TraceSurvey::note_poll_site(const RawRecord& record) {
 void TraceSurvey::note_window_part(const RawRecord& record) {
   MpiWinPart part;
   if (decode(record, dialect_, part) != nullptr || raw(part.unit) == 0) return;
-  facts.window_units[raw(part.wid)] = raw(part.unit);
+  facts.window_parts[raw(part.wid)] = {raw(part.base), raw(part.size), raw(part.unit)};
 }
 
 void TraceSurvey::note_locks(std::uint8_t type) {

@@ -226,6 +226,8 @@ class TraceSurvey : public Helpers::Job {
   void note_locks(std::uint8_t type);
   void note_poll_site(const RawRecord& record);
   void note_window_part(const RawRecord& record);
+  template <class Poll>
+  void note_polled_window(const RawRecord& record);
   FileCache& files_;
   const LocalTrace& trace_;
   std::uint32_t processes_;

@@ -155,7 +155,8 @@ class PollWriter {
     Translator translator(*s.translation, events_.processes());
     visit_fields(member, events_.dialect_of(s), translator);
     member.csid = CallSiteId{site};
-    member.disp = parts_.first_byte(raw(member.wid), raw(member.tlid), member.disp);
+    if (!is_absent(member.wid))
+      member.disp = parts_.first_byte(raw(member.wid), raw(member.tlid), member.disp);
     if (translator.unknown()) events_.unknown_id(s);
     if (translator.bad_peer()) events_.bad_peer(s);
     emitter_.make_room();

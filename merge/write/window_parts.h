@@ -17,8 +17,8 @@ class WindowParts {
   explicit WindowParts(const EngineInputs& in) {
     for (std::size_t i = 0; i < in.traces.size(); ++i) {
       const TraceFacts& facts = in.survey.traces[i];
-      for (const auto& [wid, unit] : facts.window_units) {
-        units_[{facts.translation->windows[wid], in.traces[i].rank}] = unit;
+      for (const auto& [wid, part] : facts.window_parts) {
+        units_[{facts.translation->windows[wid], in.traces[i].rank}] = part.unit;
       }
     }
   }

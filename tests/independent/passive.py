@@ -1,8 +1,10 @@
 """Passive target: the order of lock holders and Lock Contention; Wait for Progress, there and in access epochs."""
 from itertools import accumulate
+from types import SimpleNamespace
 
 from independent.functions import WAITS, progresses_alone
 from independent.intervals import difference, intersection, length, union
+from independent.polls import LONG_CALL, READ, SWAPS
 
 COMM, SYNC, ACTIVE = "mpi_rma_communication", "mpi_rma_lock_synchronization", "mpi_rma_gat_synchronization"
 CONTENTION = {COMM: "mpi_rma_comm_lock_contention", SYNC: "mpi_rma_sync_lock_contention"}
@@ -96,6 +98,27 @@ class Progress:
             delta = trace.delta(call.process, target)
             if self.absence.throughout(call.enter - delta, call.exit + delta, target):
                 self.asynchronous.add((window, "idle " + kind, self.same_node(call.process, target)))
+        for call, member, target in self.polls():
+            if member.kind_ in (READ, SWAPS) and member.count > 1:
+                delta = trace.delta(call.process, target)
+                if member.last_enter + delta <= call.exit and self.absence.throughout(
+                        member.first_enter - delta, member.last_enter + delta, target):
+                    self.asynchronous.add((member.wid, "poll", self.same_node(call.process, target)))
+
+    def polls(self):
+        """(series that waits, member, whom it asked)"""
+        for call in self.trace.calls:
+            paused = any(child.region.name == "PAUSING" for child in call.children)
+            for _, member in call.joined if call.polled and not paused else []:
+                if member.wid is None:
+                    continue
+                if member.tlid is not None:
+                    targets = [self.trace.process_of[member.tlid]]
+                else:
+                    targets = self.trace.members[self.trace.windows[member.wid]]
+                for target in targets:
+                    if target != call.process:
+                        yield call, member, target
 
     def lock_calls(self):
         for epoch in self.epochs.passive:
@@ -113,8 +136,9 @@ class Progress:
         node = self.same_node(origin, target)
         if kind == "lock" and (window, node) in self.lock_waited - self.lock_passed:
             return False  # whatever is known of transfers
-        kinds = {"transfer": ("flush", "unlock", "wait"), "lock": ("flush", "unlock", "wait"),
-                 "flush_local": ("flush", "unlock", "wait"), "access transfer": ("complete",)}.get(kind, (kind,))
+        data = "flush", "unlock", "wait", "poll"
+        kinds = {"transfer": data, "lock": data, "flush_local": data, "poll": data, "flush": ("flush", "poll"),
+                 "access transfer": ("complete",)}.get(kind, (kind,))
         return any((window, k, node) in self.asynchronous for k in kinds)
 
     def claims(self):
@@ -144,6 +168,15 @@ class Progress:
                 claim(o.call, kind, o.window, o.origin, o.target)
         for epoch, target in self.lock_calls():
             claim(epoch.lock, "lock", epoch.window, epoch.origin, target)
+        for call, member, target in self.polls():
+            kind = "poll" if member.bytes else "idle flush"
+            if member.kind_ == LONG_CALL:
+                begin, end = max(call.enter, member.first_enter), min(call.exit, member.last_enter)
+                alone = SimpleNamespace(process=call.process, since=begin, enter=begin, exit=end)
+                times = intersection(call.exclusive(), self.absence.claim(alone, target))
+                call.depends = getattr(call, "depends", False) or bool(times)  # on evidence of the whole trace
+                if not self.free(member.wid, kind, call.process, target):
+                    result[call] = union(result.get(call, []), times)
         return result
 
 

@@ -3,10 +3,10 @@ they stand for."""
 import bisect
 import collections
 
-from independent.intervals import length
+from independent.intervals import difference, length
 
 WAITS, GOES_ON, ALONE = 1, 1, 4  # judged, and flags, of MPI_POLLED
-REQUEST, MESSAGE, READ, SWAPS = 1, 2, 4, 5  # kinds of MPI_POLL
+REQUEST, MESSAGE, READ, SWAPS, LONG_CALL = 1, 2, 4, 5, 8  # kinds of MPI_POLL
 PUT, GET = 1, 2  # kinds of MPI_RMA_PLACE
 SWAP = 15  # op of MPI_RMA_PLACE
 SHARED = 4  # flavour of a window
@@ -104,8 +104,19 @@ def bytes_read(trace, severities):
                 severities.add_at("bytes_put", paths[-1], call.location, member.count * member.bytes)
 
 
-def notifications(trace, severities):
-    """Late Notification: who changed the value that a series of reads had found until then."""
+def _waited(call, begin, end, progress_of):
+    """How long a series waited within these times, without what is Wait for Progress."""
+    within = [(max(b, begin), min(e, end)) for b, e in call.exclusive() if max(b, begin) < min(e, end)]
+    return length(difference(within, progress_of.get(call, [])))
+
+
+def _late(call, waited):
+    return waited if getattr(call, "depends", False) else 0
+
+
+def notifications(trace, severities, progress_of):
+    """Late Notification: who changed the value that a series of reads had found until then. `progress_of`: what of a
+    call is Wait for Progress."""
     process, puts, reads, windows = trace.process_of, {}, {}, {}
     for definition in trace.definitions.get("WIN_IDENTITY", []):
         windows[definition["wid"]] = definition.get("flavour")
@@ -129,6 +140,9 @@ def notifications(trace, severities):
             numbered[process[e.slid], e.rmaid]["end"] = e.time
     first_place = min((e.pos for e in trace.events if e.kind == "MPI_RMA_PLACE"), default=FOREVER)
     writes = [w for w in writes if w["pos"] > first_place]
+    memory = _memory(trace)
+    for write in writes:
+        write["window"], write["first"] = _address(memory, write["window"], write["target"], write["first"])
     stretches = _stretches(trace)
     for value in trace.events:
         read = reads.get((value.lid, value.rmaid)) if value.kind == "MPI_VALUE" else None
@@ -137,12 +151,12 @@ def notifications(trace, severities):
         stretch, asked = _asked(stretches, value, read, READ)
         if not asked:
             continue
-        by = _who_changed(trace, windows, writes, value, read, asked[-1][1], stretch[-1])
+        by = _who_changed(trace, windows, memory, writes, value, read, asked[-1][1], stretch[-1])
         for call, member in asked:
             if by is not None and "PAUSING" not in {child.region.name for child in call.children}:
                 begin = max(call.enter, member.first_enter)
-                waited = sum(max(0, min(end, by) - max(start, begin)) for start, end in call.exclusive())
-                severities.add("mpi_rma_late_notification", call, waited)
+                waited = _waited(call, begin, by, progress_of)
+                severities.add("mpi_rma_late_notification", call, waited, _late(call, waited))
 
 
 def _stretches(trace):
@@ -171,7 +185,7 @@ def _asked(stretches, value, read, kind):
     return stretch, asked
 
 
-def locks(trace, severities):
+def locks(trace, severities, progress_of):
     """Lock Contention of locks that are taken by swaps: each change of a place by one process takes it, the next gives it
     back, as long as all that took it found one value."""
     operations, held, found, ended, stretches = {}, {}, {}, {}, _stretches(trace)
@@ -199,9 +213,10 @@ def locks(trace, severities):
                     for turn in turns:
                         if turn["process"] != process and turn["given"] is not None:
                             since = max(begin, turn["taken"])
-                            waited = sum(max(0, min(end, turn["given"]) - max(start, since)) for start, end in call.exclusive())
-                            severities.add("mpi_rma_comm_lock_contention", call, waited)
-                            begin = max(begin, turn["given"]) if waited else begin
+                            waited = _waited(call, since, turn["given"], progress_of)
+                            severities.add("mpi_rma_comm_lock_contention", call, waited, _late(call, waited))
+                            if _waited(call, since, turn["given"], {}):
+                                begin = max(begin, turn["given"])
             turns.append({"process": process, "taken": swap.call.enter, "given": None})
 
 
@@ -211,13 +226,33 @@ def _give(held, place, process, time):
             turn["given"] = time
 
 
-def _who_changed(trace, windows, writes, value, read, last, series):
+def _memory(trace):
+    """(process, window) -> (first, last address) of windows that share memory."""
+    memory = {}
+    for (key, process), text in trace.properties.items():
+        if key == "windows.memory":
+            for window, address, size in (map(int, word.split(":")) for word in text.split()):
+                memory[process, window] = (address, address + size if size else FOREVER)
+    return memory
+
+
+def _part(memory, window, process):
+    return memory.get((process, window), memory.get((None, window)))
+
+
+def _address(memory, window, process, first):
+    part = _part(memory, window, process)
+    return (window, first) if part is None else ("memory", None if first is None else part[0] + first)
+
+
+def _who_changed(trace, windows, memory, writes, value, read, last, series):
     """When it was changed: by the enter of an operation, or by the target itself."""
     target, reader = trace.process_of[read.dlid], trace.process_of[value.lid]
-    there = [w for w in writes if w["pos"] < value.pos and (w["window"], w["target"]) == (read.wid, target) and
+    place, first = _address(memory, read.wid, target, read.disp)
+    there = [w for w in writes if w["pos"] < value.pos and (w["window"], w["target"]) == (place, target) and
              w["origin"] != reader and w["end"] >= last.last_enter]
-    known = [w for w in there if w["first"] is not None and w["first"] < read.disp + read.bytes and
-             read.disp < w["first"] + w["bytes"]]
+    known = [w for w in there if w["first"] is not None and w["first"] < first + read.bytes and
+             first < w["first"] + w["bytes"]]
     known = [w for w in known if not w["swap"]] or known
     if known:
         return known[-1]["call"].enter
@@ -227,6 +262,11 @@ def _who_changed(trace, windows, writes, value, read, last, series):
     paused = any(c.region.name == "PAUSING" and c.begin.pos < value.pos for c in trace.calls)
     if paused or target == reader or windows.get(read.wid) == SHARED:
         return None
+    mine = _part(memory, read.wid, target)
+    for (process, window), (begin, end) in memory.items():
+        over = mine is not None and process in (target, None) and begin < mine[1] and mine[0] < end
+        if over and windows.get(window) == SHARED:
+            return None
     main = [lid for lid, pid in trace.process_of.items() if pid == target and not trace.thread_of[lid]]
     inside = any(c.location in main and c.begin.pos < value.pos < c.exit_pos for c in trace.calls)
     return series.exit if inside else None

@@ -209,7 +209,7 @@ def contention(trace, absence, prefix, free):
         order = times_of_holding(queue)
         known = {id(h) for h in order}
         for e in queue:
-            if not sets_lock(e.epoch.lock, prefix):
+            if not (sets_lock(e.epoch.lock, prefix) or getattr(e.epoch.lock, "polled", False)):
                 continue
             always, granted = [], []
             for h in order:

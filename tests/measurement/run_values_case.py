@@ -10,7 +10,7 @@ from run_trace_case import listing
 
 READ, SWAP, SYNC, FOUND = 4, 5, 6, 1
 JOINED = ("get", "fetch", "local", "accumulate", "by_request", "with_request", "sum", "bits", "same", "both", "freed",
-          "swap", "replace")
+          "swap", "replace", "alone")
 KEEP = ("sum", "bits", "same")  # leave what is there: gets, where somebody looks
 GET, GET_AND_PUT = 2, 3  # kinds of operations
 FIRST_BYTE = 12  # the third int
@@ -37,6 +37,8 @@ def check(name, stage, reads, finds, found, join):
         return
     if reads > 1000 and in_series < reads / 2:
         sys.exit(f"{name}: {reads} reads, {in_series} of them in series\n{lines}")
+    if name == "alone" and reads > 2 and in_series != reads - 2:  # the first one, and the one that finds
+        sys.exit(f"{name}: {reads} reads, each under a lock, {in_series} in series\n{lines}")
     if not in_series:
         return
     low = [int(value(line, "value")) & 0xFFFFFFFF for line in values]  # the first four bytes

@@ -65,6 +65,81 @@ TEST(EarlPolls, AStateTellsWhatIsPolledForAndSinceWhen) {
   EXPECT_EQ((*archive)[4].count[0], 7u);
 }
 
+// Process 1 reads a value until 2 changes it, and then swaps until 2 gives a lock back.
+const char* const kValues = R"(
+ENTER lid=0 time=0 region=main
+ENTER lid=1 time=0 region=main
+ENTER lid=2 time=0 region=main
+ENTER lid=1 time=1 region=MPI_Get
+ENTER lid=2 time=2 region=MPI_Accumulate
+MPI_RMA_PLACE lid=2 time=2 dlid=0 wid=0 rmaid=0 disp=8 bytes=4 kind=1 op=13
+MPI_PUT_1TS lid=2 time=2 dlid=0 wid=0 rmaid=0 sent=4  # the one
+EXIT lid=2 time=2.5
+ENTER lid=2 time=3 region=MPI_Accumulate
+MPI_RMA_PLACE lid=2 time=3 dlid=0 wid=0 rmaid=1 disp=12 bytes=4 kind=1 op=13
+MPI_PUT_1TS lid=2 time=3 dlid=0 wid=0 rmaid=1 sent=4  # beside it
+EXIT lid=2 time=3.5
+MPI_POLLED lid=1 time=4 begin=1 count=9 judged=1 end=1 flags=4 members=1
+MPI_POLL lid=1 time=4 kind=4 region=MPI_Get count=9 first_enter=1 last_enter=3.75 wid=0 tlid=0 disp=8 bytes=4
+EXIT lid=1 time=4
+ENTER lid=1 time=4.5 region=MPI_Get
+MPI_RMA_PLACE lid=1 time=4.5 dlid=0 wid=0 rmaid=0 disp=8 bytes=4 kind=2
+MPI_GET_1TO lid=1 time=4.5 rmaid=0 wid=0
+MPI_GET_1TS lid=0 time=4.5 dlid=1 wid=0 rmaid=0 sent=4
+EXIT lid=1 time=4.75
+ENTER lid=1 time=4.75 region=MPI_Win_flush
+MPI_GET_1TE lid=1 time=5 slid=0 wid=0 rmaid=0 recvd=4
+MPI_VALUE lid=1 time=5 rmaid=0 value=1  # found
+MPI_WIN_FLUSH lid=1 time=5 tlid=0 wid=0
+EXIT lid=1 time=5
+ENTER lid=2 time=6 region=MPI_Compare_and_swap
+MPI_RMA_PLACE lid=2 time=6 dlid=0 wid=0 rmaid=2 disp=16 bytes=4 kind=3 op=15
+MPI_GET_1TO lid=2 time=6 rmaid=2 wid=0
+MPI_GET_1TS lid=0 time=6 dlid=2 wid=0 rmaid=2 sent=4
+MPI_PUT_1TS lid=2 time=6 dlid=0 wid=0 rmaid=3 sent=4  # takes the lock
+EXIT lid=2 time=6.25
+ENTER lid=2 time=6.25 region=MPI_Win_flush
+MPI_VALUE lid=2 time=6.5 rmaid=2 value=0  # nobody had it
+MPI_WIN_FLUSH lid=2 time=6.5 tlid=0 wid=0
+EXIT lid=2 time=6.5
+ENTER lid=1 time=7 region=MPI_Compare_and_swap
+ENTER lid=2 time=8 region=MPI_Accumulate
+MPI_RMA_PLACE lid=2 time=8 dlid=0 wid=0 rmaid=4 disp=16 bytes=4 kind=1 op=13
+MPI_PUT_1TS lid=2 time=8 dlid=0 wid=0 rmaid=4 sent=4
+EXIT lid=2 time=8.5
+MPI_POLLED lid=1 time=9 begin=7 count=9 judged=1 end=1 flags=4 members=1
+MPI_POLL lid=1 time=9 kind=5 region=MPI_Compare_and_swap count=9 first_enter=7 last_enter=8.75 wid=0 tlid=0 disp=16 bytes=4 value=1
+EXIT lid=1 time=9
+ENTER lid=1 time=9.25 region=MPI_Compare_and_swap
+MPI_RMA_PLACE lid=1 time=9.25 dlid=0 wid=0 rmaid=1 disp=16 bytes=4 kind=3 op=15
+MPI_GET_1TO lid=1 time=9.25 rmaid=1 wid=0
+MPI_GET_1TS lid=0 time=9.25 dlid=1 wid=0 rmaid=1 sent=4
+MPI_PUT_1TS lid=1 time=9.25 dlid=0 wid=0 rmaid=2 sent=4
+EXIT lid=1 time=9.5
+ENTER lid=1 time=9.5 region=MPI_Win_flush
+MPI_VALUE lid=1 time=10 rmaid=1 value=0  # gets it
+MPI_WIN_FLUSH lid=1 time=10 tlid=0 wid=0
+EXIT lid=1 time=10
+EXIT lid=0 time=12
+EXIT lid=1 time=12
+EXIT lid=2 time=12
+)";
+
+TEST(EarlPolls, APointerLeadsToWhoChangedTheValueAndWhoHadTheLock) {
+  auto archive = Archive::from(trace_of(kValues), "values");
+  ASSERT_TRUE(archive.ok());
+  constexpr std::uint64_t kWrites = 6, kFound = 22, kTakes = 29, kNobodys = 32, kGets = 50;
+  EXPECT_EQ((*archive)[kFound].type, EventType::kMpiValue);
+  EXPECT_EQ(archive->writeptr(kFound), kWrites);
+  EXPECT_EQ(archive->holderptr(kFound), kNoEvent) << "a read";
+  EXPECT_EQ(archive->holderptr(kNobodys), kNoEvent);
+  EXPECT_EQ(archive->holderptr(kGets), kTakes);
+  EXPECT_EQ(archive->writeptr(kGets), kNoEvent) << "a swap";
+  EXPECT_EQ(archive->state(kFound)->values.writeptr(), kWrites);
+  EXPECT_EQ(archive->state(kFound + 1)->values.writeptr(), kNoEvent);
+  EXPECT_EQ(archive->state(kGets)->values.holderptr(), kTakes);
+}
+
 struct Told : Sink {
   std::vector<std::pair<double, double>> calls;  // enter, waits from; of those that poll and wait
   std::map<std::string, std::uint64_t> polls;    // by region

@@ -95,7 +95,8 @@ std::string describe(const State& state, const Trace& trace) {
       put(out, "context", state.symmetric.queue(rank(p), context));
     }
   }
-  out << state.symmetric.placeptr() << ' ' << state.symmetric.writeptr() << '\n';
+  out << state.symmetric.placeptr() << ' ' << state.symmetric.writeptr() << ' '
+      << state.values.writeptr() << ' ' << state.values.holderptr() << '\n';
   put(out, "sends", state.messages.sends());
   for (const sequence::MessagePair& p : state.messages.paired()) {
     out << "pair " << p.send << ' ' << p.recv << '\n';

@@ -272,6 +272,9 @@ TEST(Verify, SeriesOfPolls) {
   has("end=1", "end=1 flags=1", "MPI_POLLED.flags says that it goes on");
   has("members=2", "members=3", "stands where a member of a series is missing");
   has("members=2", "members=1", "belongs to no MPI_POLLED");
+  // A long call is one of a poll that is counted elsewhere.
+  has("kind=1 region=MPI_Test count=4", "kind=8 region=MPI_Test count=4",
+      "MPI_POLL.count is not 0");
   has("MPI_SEND_COMPLETE lid=0 time=4 reqid=0\n", "", "which is not there");
   // An instance of its own ends with nothing; one that works says when it polled, not how long.
   EXPECT_EQ(what("end=1", "end=3 flags=4"), "");

@@ -291,5 +291,33 @@ TEST(MergePolls, PlacesAreUnknownWhereTheTargetDidNotSay) {
   }
 }
 
+// What the merged trace says of memory that windows share; rank 1's part of window 0 has the
+// addresses 4096 to 4159, and that of another window begins at `base`.
+std::string shared_memory(int base, int dynamic = 0) {
+  const auto another = [&](std::uint32_t rank, int at, int size) {
+    std::string text = window_of(rank, 8);
+    const std::string more = "MPI_WIN wid=1 cid=0\nWIN_IDENTITY wid=1 hi=5 lo=6 flags=0 flavour=" +
+                             std::to_string(dynamic != 0 ? 3 : 1) +
+                             " model=2\nMPI_WIN_PART wid=1 base=" + std::to_string(at) +
+                             " size=" + std::to_string(size) + " unit=1\n";
+    return text.insert(text.find("ENTER"), more);
+  };
+  LocalRun run(2);
+  run.add(0, another(0, 8192, 64) + kPlaced);
+  run.add(1, another(1, base, dynamic != 0 ? 0 : 32) + "EXIT lid=1 time=4\n");
+  run.merge();
+  const auto text = trace_to_text(run.merged, "merged");
+  if (!text) throw std::runtime_error(text.error().message());
+  const std::size_t part = text->find("0:4096:64");
+  if (part == std::string::npos) return "";
+  const std::size_t begin = text->rfind('"', part) + 1;
+  return text->substr(begin, text->find('"', begin) - begin);
+}
+TEST(MergePolls, WindowsOverOneMemoryAreTold) {
+  EXPECT_EQ(shared_memory(4159), "0:4096:64 1:4159:32");
+  EXPECT_EQ(shared_memory(4160), "");
+  EXPECT_EQ(shared_memory(0, 1), "1:0:0 0:4096:64");
+}
+
 }  // namespace
 }  // namespace kojak::test

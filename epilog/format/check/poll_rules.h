@@ -87,6 +87,9 @@ class PollRules {
   }
   template <class Find>
   void member(const MpiPoll& r, Find&& find) {
+    if (raw(r.kind) == raw(PollKind::kLong) && raw(r.count) != 0) {
+      find("count", "is not 0, though its poll is another member's");
+    }
     if (due_ == 0) {  // of the whole series that follows
       ++noted_;
       noted_count_ += raw(r.count);

@@ -20,7 +20,8 @@ struct RmaLateNotification {
           "enter of the first of them; e = enter of the last operation that wrote to these bytes, "
           "of those of other processes that were issued before the new value was found and were "
           "not complete at the target when the last read began that found the old one. If there is "
-          "none, the target stored it itself: e = exit of that read",
+          "none, the target stored it itself: e = exit of that read. What is Wait for Progress in "
+          "calls of s of 1 ms or more is left out",
       .meaning =
           "A process waits for a flag, a counter or a ticket in window memory by reading it with "
           "MPI_Get or MPI_Fetch_and_op until it changes. Whoever changes it is late.",

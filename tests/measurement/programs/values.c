@@ -149,6 +149,16 @@ static int alone(int* to) {
   MPI_Win_unlock(kTarget, win);
   return *to;
 }
+/* Something else lies under that lock. */
+static int beside(int* to) {
+  after_a_while();
+  MPI_Win_lock(MPI_LOCK_SHARED, kTarget, 0, win);
+  MPI_Put(&one, 1, MPI_INT, kTarget, 9, 1, MPI_INT, win);
+  ++reads;
+  MPI_Get(to, 1, MPI_INT, kTarget, 3, 1, MPI_INT, win);
+  MPI_Win_unlock(kTarget, win);
+  return *to;
+}
 
 /* Nothing is there to complete, and nobody tells what is in memory then. */
 enum { kSyncs = 2000 };
@@ -191,6 +201,27 @@ static void lock(const char* name, int (*take)(int*)) {
     finds = 1;
   }
   end_stage(name, 0);
+}
+/* Each read has an epoch of its own. */
+static void locked(const char* name, int (*read)(int*)) {
+  if (me == kTarget) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, kTarget, 0, win);
+    memory[3] = 0;
+    MPI_Win_unlock(kTarget, win);
+  }
+  reads = finds = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (me == 0) {
+    while (read(values) == 0) {
+    }
+    finds = 1;
+  } else {
+    late();
+    MPI_Win_lock(MPI_LOCK_SHARED, kTarget, 0, win);
+    set(3, 5);
+    MPI_Win_unlock(kTarget, win);
+  }
+  end_stage(name, 5);
 }
 /* The buffer is gone when the flush has returned. */
 static int freed(int* to) {
@@ -242,21 +273,9 @@ int main(int argc, char** argv) {
   idle("idle_sync", sync_memory);
   idle("idle_all", sync_all);
   idle("idle_one", sync_one);
-  if (me == kTarget) memory[3] = 0, MPI_Win_sync(win);
   MPI_Win_unlock_all(win);
-  reads = finds = 0;
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (me == 0) {
-    while (alone(values) == 0) {
-    }
-    finds = 1;
-  } else {
-    late();
-    MPI_Win_lock(MPI_LOCK_SHARED, kTarget, 0, win);
-    set(3, 5);
-    MPI_Win_unlock(kTarget, win);
-  }
-  end_stage("alone", 5);
+  locked("alone", alone);
+  locked("beside", beside);
   MPI_Win_free(&win);
   if (expect_file != NULL) fclose(expect_file);
   printf("read\n");

@@ -53,7 +53,11 @@ bool WaitClaims::Window::stays_void(ProgressKind kind, bool same_node) const {
     case ProgressKind::kPassiveTransfer:
     case ProgressKind::kFlushLocal:
       return seen(ProgressKind::kFlush) || seen(ProgressKind::kUnlock) ||
-             seen(ProgressKind::kGetWait);
+             seen(ProgressKind::kGetWait) || seen(ProgressKind::kPoll);
+    case ProgressKind::kFlush:
+      return seen(ProgressKind::kFlush) || seen(ProgressKind::kPoll);
+    case ProgressKind::kPoll:
+      return stays_void(ProgressKind::kPassiveTransfer, same_node);
     case ProgressKind::kShmemPut:
       return seen(ProgressKind::kShmemGet) || seen(ProgressKind::kShmemQuiet);
     case ProgressKind::kShmemAtomic:

@@ -16,7 +16,7 @@
 namespace kojak::expert {
 
 // ("Shmem" is the other models, too.) What a call is to the progress of its targets. Those up to
-// kShmemQuiet cannot end without them while operations are outstanding: they are evidence for or
+// kPoll cannot end without them while operations are outstanding: they are evidence for or
 // against progress without MPI calls. Nothing obliges a flush or an unlock to ask a target with
 // nothing outstanding; some MPIs do: these are evidence of their own kind only. Those of locks are
 // evidence of locks only.
@@ -28,6 +28,7 @@ enum class ProgressKind : std::uint8_t {
   kShmemGet,
   kShmemFetch,  // an atomic operation with a result
   kShmemQuiet,
+  kPoll,        // a read or a swap of a series, with the call that completes it
   kIdleFlush,   // towards a target with nothing outstanding
   kIdleUnlock,  // the same
   kPassiveTransfer,

@@ -122,6 +122,8 @@ void RmaWaits::leave_function(const Call& call) {
     default:
       if (location.call == call.enter_pos) leave_transfer(call);
   }
+  if (call.joined) [[unlikely]]
+    leave_polls(call);
 }
 
 void RmaWaits::on_transfer(const earl::Transfer& transfer) {
@@ -154,6 +156,77 @@ void RmaWaits::on_transfer(const earl::Transfer& transfer) {
   location.issued.push_back(issued);
 }
 
+void RmaWaits::on_polled(const earl::OpenCall& call, const earl::PolledSeries& series) {
+  Location& location = locations_[call.index];
+  location.members_of = call.enter_pos;
+  location.members.clear();
+  if (!series.waits()) return;  // it is told of before its polls were over
+  for (const MpiPoll& m : series.members) {
+    if (!is_absent(m.wid)) location.members.push_back(m);
+  }
+}
+
+// A series tells of its calls that waited long; and one whose target was outside all the time tells
+// that its reads need nobody.
+void RmaWaits::leave_polls(const Call& call) {
+  const Location& location = locations_[call.index];
+  if (location.members_of != call.enter_pos || call.paused) return;
+  for (const MpiPoll& m : location.members) {
+    if (raw(m.kind) == raw(PollKind::kLong)) {
+      need_of_long(call, m);
+      continue;
+    }
+    const bool reads = raw(m.kind) == raw(PollKind::kRead) || raw(m.kind) == raw(PollKind::kSwap);
+    if (!reads || raw(m.count) < 2) continue;
+    const ProcessId target{raw(m.tlid)};
+    const LocationIndex there = trace_.main_index(target);
+    if (target == call.process || there == kAbsent) continue;
+    const Seconds delta = trace_.has_clock_errors() ? trace_.delta(call.index, there) : Seconds{0};
+    if (m.last_enter + delta <= call.exit &&
+        presence_.throughout(target, m.first_enter - delta, m.last_enter + delta)) {
+      claims_.asynchronous(m.wid, ProgressKind::kPoll, same_node(call.process, target));
+    }
+  }
+}
+
+void RmaWaits::need_of_long(const Call& call, const MpiPoll& poll) {
+  const bool reads = raw(poll.bytes) != 0;
+  const ProgressKind kind = reads ? ProgressKind::kPoll : ProgressKind::kIdleFlush;
+  Call alone = call;
+  alone.enter = std::max(poll.first_enter, call.enter);
+  alone.exit = std::min(poll.last_enter, call.exit);
+  if (!(alone.enter < alone.exit)) return;
+  kept_ = earl::kNone;
+  if (!is_absent(poll.tlid)) {
+    need(alone, poll.wid, ProcessId{raw(poll.tlid)}, kind, alone.enter);
+  } else if (const CommDef* members = members_of(poll.wid); members != nullptr) {
+    for (const std::uint32_t rank : members->ranks) {
+      need(alone, poll.wid, ProcessId{rank}, kind, alone.enter);
+    }
+  }
+  if (kept_ == earl::kNone) return;
+  // Times outside are remembered as long as those of the whole series.
+  due_.back().time = call.exit + trace_.max_delta();
+  kept_ = earl::kNone;
+  of_series_.try_emplace(key_of(call));
+}
+
+Seconds RmaWaits::claimed_of(const Call& series, Seconds begin, Seconds end) const {
+  Intervals claimed;
+  if (const auto found = of_series_.find(key_of(series)); found != of_series_.end()) {
+    for (const OfSeries& s : found->second) {
+      const WaitClaims::Open open = claims_.open(s.window, s.kind);
+      if (!(s.same_node ? open.same_node : open.other_node)) continue;
+      for (const Interval& i : s.outside) {
+        const Interval within{std::max(i.begin, begin), std::min(i.end, end)};
+        if (within.begin < within.end) claimed.push_back(within);
+      }
+    }
+  }
+  make_set(claimed);
+  return length_within(series, claimed);
+}
+
 void RmaWaits::leave_transfer(const Call& call) {
   if (!(call.enter < call.exit)) return;
   for (const Issued& issued : locations_[call.index].issued) {
@@ -179,7 +252,7 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
   const bool transfer = kind == ProgressKind::kPassiveTransfer ||
                         kind == ProgressKind::kAccessTransfer || kind == ProgressKind::kShmemGet ||
                         kind == ProgressKind::kShmemFetch || kind == ProgressKind::kShmemAtomic ||
-                        kind == ProgressKind::kShmemPut;
+                        kind == ProgressKind::kShmemPut || kind == ProgressKind::kPoll;
   if (transfer && calls_.live() >= kMostKept) {
     ++left_out_;
     return earl::kNone;
@@ -571,6 +644,12 @@ void RmaWaits::settle_call(Id id) {
   for (WaitingCall::Outside& outside : w.elsewhere) inside = make_sets(outside) && inside;
   if (w.ticket != kNoTicket) remembered_.end(w.ticket);
   w.ticket = kNoTicket;
+  if (const auto series = of_series_.find(key_of(w.call)); series != of_series_.end()) {
+    for (const bool same : {true, false}) {
+      const Intervals& outside = same ? w.outside.same : w.outside.other;
+      if (!outside.empty()) series->second.push_back({w.window, w.kind, same, outside});
+    }
+  }
   if (w.refs == 0 && w.kind == ProgressKind::kPassiveTransfer && !inside) {
     // It may still be marked: wait for the end of its epoch.
     const auto& open = locks_.open(w.call.process);

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "earl/aspects/polls.h"
 #include "earl/replay.h"
 #include "epilog/format/shmem_functions.h"
 #include "expert/patterns/rma/marked_transfers.h"
@@ -61,6 +62,8 @@ class RmaWaits {
       leave_shmem(call, *shmem);
     locks_.forget_before(turns_.earliest());
   }
+  // Of an instance that has not ended.
+  void on_polled(const earl::OpenCall& call, const earl::PolledSeries& series);
   void on_transfer(const earl::Transfer& transfer);
   void on_passive_step(const earl::PassiveStep& step);
   void on_access_epoch(const earl::AccessEpoch& epoch);
@@ -102,6 +105,11 @@ class RmaWaits {
     }
   }
   void on_end();
+
+  // Whether some time of a series that has ended may be Wait for Progress; and, after the last
+  // event, how much of a wait in it is.
+  bool may_claim_of(const Call& series) const { return of_series_.count(key_of(series)) != 0; }
+  Seconds claimed_of(const Call& series, Seconds begin, Seconds end) const;
 
   // Calls left out because too many had to be kept; times of processes forgotten; void claims.
   std::uint64_t left_out() const { return left_out_ + presence_.forgotten() + claims_.left_out(); }
@@ -162,7 +170,18 @@ class RmaWaits {
     Id lock = 0;
     std::uint32_t allocation = 0;
   };
+  // When targets that long calls of a series needed were outside MPI.
+  struct OfSeries {
+    WindowId window{};
+    ProgressKind kind{};
+    bool same_node = false;
+    Intervals outside;
+  };
+  using SeriesKey = std::pair<LocationIndex, std::uint64_t>;  // with the instance's enter_pos
+  static SeriesKey key_of(const earl::OpenCall& call) { return {call.index, call.enter_pos}; }
   struct Location {
+    std::vector<MpiPoll> members;  // of the latest series
+    std::uint64_t members_of = earl::kNoEvent;
     std::uint64_t call = earl::kNoEvent;  // enter_pos of the call that issued them
     std::vector<Issued> issued;
     earl::SymmetricPlace read;  // by the last upc_get, and of whom at which call path
@@ -239,6 +258,8 @@ class RmaWaits {
   void enter_function(const earl::OpenCall& call, bool pausing);
   void leave_function(const Call& call);
   void leave_transfer(const Call& call);
+  void leave_polls(const Call& call);
+  void need_of_long(const Call& call, const MpiPoll& poll);
   static void forget(model::OpenTimes& times, Ticket& ticket) {
     if (ticket != kNoTicket) times.end(std::exchange(ticket, kNoTicket));
   }
@@ -299,6 +320,7 @@ class RmaWaits {
   std::map<std::pair<LocationIndex, std::uint64_t>, Id> completes_;
   std::vector<Cause> posts_;
 
+  std::map<SeriesKey, std::vector<OfSeries>> of_series_;
   std::vector<ProcessId> idle_;
   std::vector<Found> found_;
   Intervals times_, named_;
