@@ -3,7 +3,9 @@
 // A call that waited for a variable names it at its end (SHMEM_WAIT). The operation that satisfied
 // it is the last one to the variable, of those that were issued before the call ended. One that was
 // issued before the call began did not make it wait, so operations are kept only while such a call
-// of their target is open, one for each range of bytes. Memory: those.
+// of their target is open, one for each range of bytes. Tests in a series of polls are such a call;
+// between parts of one that may go on the operations are kept up to the location's next such call,
+// or quiet. Memory: those.
 // Source: OpenSHMEM 1.5, 9.9 and 9.10.
 #pragma once
 
@@ -78,35 +80,57 @@ struct SymmetricLock {
 
 class SymmetricWrites {
  public:
-  explicit SymmetricWrites(std::uint32_t processes) : processes_(processes) {}
+  SymmetricWrites(std::uint32_t processes, std::uint32_t locations)
+      : processes_(processes), locations_(locations) {}
 
-  // A process enters a call that may wait for a variable, or leaves one.
-  void enter(ProcessId process) { ++processes_[raw(process)].calls; }
-  void leave(ProcessId process) {
-    Process& p = processes_[raw(process)];
-    if (p.calls != 0 && --p.calls == 0) p.writes.clear();
+  // A location enters a call that may wait for a variable, or leaves one.
+  void enter(ProcessId process, std::uint32_t location) {
+    ++processes_[raw(process)].calls;
+    end_stretch(process, location);
+  }
+  void leave(ProcessId process) { release(process); }
+  // In place of that: it leaves a series of tests, which may go on.
+  void leave_part(std::uint32_t location, std::uint64_t begun) {
+    locations_[location] = {begun, true};
+  }
+  // The parts that the location's call goes on began with this event.
+  std::uint64_t begun(std::uint32_t location) const { return locations_[location].begun; }
+  // Nothing goes on any more.
+  void end_stretch(ProcessId process, std::uint32_t location) {
+    if (std::exchange(locations_[location].may_go_on, false)) release(process);
   }
   bool followed(ProcessId target) const { return processes_[raw(target)].calls != 0; }
   void issue(ProcessId target, const SymmetricWrite& write) {
     processes_[raw(target)].writes[{write.offset, write.bytes}] = write;
   }
-  // The last one that wrote to one of those bytes; null if there is none.
-  const SymmetricWrite* last(ProcessId target, std::uint64_t offset, std::uint64_t bytes) const {
+  // The last one behind `since` that wrote to one of those bytes; null if there is none.
+  const SymmetricWrite* last(ProcessId target, std::uint64_t offset, std::uint64_t bytes,
+                             std::uint64_t since) const {
     const SymmetricWrite* latest = nullptr;
     for (const auto& [range, w] : processes_[raw(target)].writes) {
       if (offset + bytes <= w.offset) break;
       const bool meets = w.offset < offset + bytes && offset < w.offset + w.bytes;
       if (meets && (latest == nullptr || latest->pos < w.pos)) latest = &w;
     }
-    return latest;
+    return latest == nullptr || latest->pos < since ? nullptr : latest;
   }
 
  private:
+  void release(ProcessId process) {
+    Process& p = processes_[raw(process)];
+    if (p.calls != 0 && --p.calls == 0) p.writes.clear();
+  }
+
   struct Process {
     std::uint32_t calls = 0;                                                   // open
     std::map<std::pair<std::uint64_t, std::uint64_t>, SymmetricWrite> writes;  // by range
   };
+  struct Location {
+    std::uint64_t begun = kNoEvent;  // ENTER of the latest stretch of tests
+    bool may_go_on = false;
+  };
   std::vector<Process> processes_;
+  std::vector<Location> locations_;
 };
 
 }  // namespace kojak::earl

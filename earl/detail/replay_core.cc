@@ -51,7 +51,7 @@ ReplayCore::ReplayCore(Trace& t)
       gats(groups, t, t.findings()),
       fences(t.process_count()),
       passive(t.process_count(), t.findings()),
-      symmetric(t.process_count()) {
+      symmetric(t.process_count(), t.location_count()) {
   for (std::uint32_t i = 0; i < places.size(); ++i) {
     stack.head(i).id = t.location(i);
     stack.head(i).process = t.process(i);

@@ -381,6 +381,7 @@ class ReplayHandlers {
     const bool one = (raw(r.kind) & kQuietOne) != 0;
     act(i, pos, Action::Kind::kQuiet, {}, {}, false).quiet = {
         raw(r.ctx), raw(r.kind), one ? core_.process_of(r.dlid) : absent<ProcessId>()};
+    core_.symmetric.end_stretch(core_.stack.head(i).process, i);
   }
   void handle(const ShmemWait& r, const Attributes&, std::uint64_t pos) {
     const std::uint32_t i = locate(r.lid, r.time, pos);
@@ -507,7 +508,7 @@ class ReplayHandlers {
       core_.gats.enter_post(f);
     f.awaits = info->awaits;
     if (info->awaits) [[unlikely]]
-      core_.symmetric.enter(f.process);
+      core_.symmetric.enter(f.process, i);
     if (core_.stack.counts()) [[unlikely]] {
       // (Below the outermost instance lies a frame that stands for none.)
       if (core_.stack.depth(i) > 1) sink_.on_counted((&f)[-1], core_.stack.counted());
@@ -541,8 +542,18 @@ class ReplayHandlers {
     if (f.actions != 0) [[unlikely]]
       perform(f);
     if (f.awaits) [[unlikely]]
-      core_.symmetric.leave(f.process);
+      leave_wait(i, f);
     return &f;
+  }
+  // From where on a write may have ended the waiting of a call.
+  std::uint64_t waits_since(std::uint32_t i, const Frame& f) const {
+    const bool goes_on = f.joined && core_.places[i].series.goes_on();
+    return goes_on ? std::min(core_.symmetric.begun(i), f.enter_pos) : f.enter_pos;
+  }
+  void leave_wait(std::uint32_t i, const Frame& f) {
+    const bool part = f.joined && core_.places[i].series.alone();
+    if (!part) return core_.symmetric.leave(f.process);
+    core_.symmetric.leave_part(i, waits_since(i, f));
   }
   // After what the exit record itself did.
   KOJAK_INLINED void left(Frame& f) {

@@ -347,8 +347,8 @@ void ReplayHandlers<S>::perform(Frame& f) {
         continue;
       case Action::Kind::kSymmetricWait:
         core_.variables.push_back(a.variable);
-        core_.variables.back().write =
-            core_.symmetric.last(call.process, a.variable.offset, a.variable.bytes);
+        core_.variables.back().write = core_.symmetric.last(
+            call.process, a.variable.offset, a.variable.bytes, waits_since(call.index, f));
         continue;
     }
     if (a.kind != Action::Kind::kTransfer) tell_step(call, a);

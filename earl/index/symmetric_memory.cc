@@ -10,7 +10,8 @@ SymmetricMemory::SymmetricMemory(const Trace& trace)
     : trace_(&trace),
       places_(trace.location_count()),
       queues_(trace.process_count()),
-      writes_(trace.process_count()) {
+      series_(trace.location_count()),
+      writes_(trace.process_count(), trace.location_count()) {
   constexpr std::uint32_t kMost = 1 << 20;  // numbers of regions, in a sound trace
   trace.definitions().regions.for_each([&](RegionId id, const RegionDef& region) {
     any_ = any_ || region.shmem != nullptr || region.name.starts_with("shmem_");
@@ -116,18 +117,33 @@ void SymmetricMemory::restore(const Event& issued, std::uint32_t context) {
       {issued.pos, i, static_cast<LocationId>(raw(issued.peer)), is_get_origin(issued.type)});
 }
 
+std::uint64_t SymmetricMemory::waits_since(const Event& e, std::uint32_t location) const {
+  if (e.enterptr == kNoEvent) return 0;
+  return series_[location].goes_on ? std::min(writes_.begun(location), e.enterptr) : e.enterptr;
+}
+
 void SymmetricMemory::follow(const Event& e) {
   const std::uint32_t i = trace_->index(e.loc);
   if (i == kAbsent) return;
   const ProcessId process = trace_->process(i);
   if (is_enter(e.type)) {
-    if (awaits(e.reg)) writes_.enter(process);
+    if (!awaits(e.reg)) return;
+    writes_.enter(process, i);
+    series_[i] = {};
   } else if (is_exit(e.type)) {
-    if (awaits(e.reg)) writes_.leave(process);
+    if (!awaits(e.reg)) return;
+    if (series_[i].alone) {
+      writes_.leave_part(i, waits_since(e, i));
+    } else {
+      writes_.leave(process);
+    }
+  } else if (e.type == EventType::kMpiPolled) {
+    series_[i] = {(e.count[2] & kPollGoesOn) != 0, (e.count[2] & kPollAlone) != 0};
   } else if (e.type == EventType::kShmemPlace) {
     places_[i] = {e.pos, e.enterptr, e.offset, e.rmaid, e.context, e.code};
   } else if (e.type == EventType::kShmemQuiet) {
     quiet(e, i, process);
+    writes_.end_stretch(process, i);
   } else if (e.type == EventType::kPut1te) {
     end(e, static_cast<LocationId>(raw(e.peer)));
   } else if (e.type == EventType::kGet1te) {
@@ -146,7 +162,8 @@ void SymmetricMemory::follow(const Event& e) {
       writes_.issue(target, {places_[i].offset, raw(e.sent), e.pos, {}});
     }
   } else if (e.type == EventType::kShmemWait) {
-    const SymmetricWrite* const write = writes_.last(process, e.offset, raw(e.sent));
+    const SymmetricWrite* const write =
+        writes_.last(process, e.offset, raw(e.sent), waits_since(e, i));
     if (write != nullptr) writeptr_ = write->pos;
   }
 }

@@ -83,6 +83,13 @@ class SymmetricMemory {
   std::vector<bool> quiets_;   // by region: it may complete a context
   std::vector<Place> places_;  // by location: the latest
   std::vector<Queue> queues_;  // by process
+  // The series of tests that a location's open call is, or ends.
+  struct Series {
+    bool goes_on = false, alone = false;
+  };
+  std::uint64_t waits_since(const Event& e, std::uint32_t location) const;
+
+  std::vector<Series> series_;  // by location
   SymmetricWrites writes_;
   IntervalColumn* log_ = nullptr;
   std::uint64_t placeptr_ = kNoEvent, writeptr_ = kNoEvent;

@@ -1,6 +1,7 @@
 #include "epilog/runtime/call.h"
 
 #include "epilog/runtime/library_code.h"
+#include "epilog/runtime/plain_poll.h"
 
 namespace kojak::measure {
 
@@ -49,8 +50,11 @@ void come_back(Recording& call, const CallFrame& frame, Ticks exit) {
   call.p = r.cursor;
 }
 
-void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool blocks,
-                const void* caller) {
+namespace {
+
+template <bool kPolls>
+KOJAK_INLINED inline void begin(PlainCall& call, unsigned function, std::uint32_t group,
+                                bool blocks, const void* caller) {
   Recorder& r = the_recorder;
   call.frame.in_call = false;
   call.frame.trace = CallFrame::Trace::kNothing;
@@ -61,15 +65,18 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
   }
   call.measured = true;
   call.blocks = blocks;
-  r.polls_go_on = false;
+  if (!kPolls) r.polls_go_on = false;
   r.frame = &call.frame;
   call.recorded = (the_session.functions.load(std::memory_order_relaxed) & group) != 0 &&
-                  ready(r, function, caller, &call.frame, call.region);
+                  (kPolls ? ready_to_poll(r, function, caller, &call.frame, call.region)
+                          : ready(r, function, caller, &call.frame, call.region));
   if (!call.recorded && r.lost != nullptr) count_lost(r);
   if (call.recorded) {
     read_at_enter(r);
     call.enter = ticks();
-    if (call.enter >= r.processor_due) note_processor(r, call.enter);
+    if (call.enter >= r.processor_due && (!kPolls || r.polling == nullptr)) {
+      note_processor(r, call.enter);
+    }
     call.frame.region = call.region;
     call.frame.enter = call.enter;
     call.frame.trace = CallFrame::Trace::kInHand;
@@ -82,6 +89,40 @@ void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool bl
     }
   }
   call.frame.in_call = true;
+}
+
+}  // namespace
+
+void begin_call(PlainCall& call, unsigned function, std::uint32_t group, bool blocks,
+                const void* caller) {
+  begin<false>(call, function, group, blocks, caller);
+}
+void begin_poll(PlainCall& call, unsigned function, std::uint32_t group, const void* caller) {
+  begin<true>(call, function, group, false, caller);
+}
+
+bool poll_is_joined(PlainCall& call, const PollMember& what, bool found, Ticks exit) {
+  Recorder& r = the_recorder;
+  call.frame.in_call = false;
+  read_at_exit(r);
+  const bool joins = the_session.config.polls == PollRecording::kJoin &&
+                     call.frame.trace != CallFrame::Trace::kHoldsCalls;
+  if (!found && joins && join_poll(r, what, call.enter, exit)) {
+    r.last = exit;
+    return true;
+  }
+  if (found && r.trace->polling != nullptr) count_find(r, call.region);
+  if (r.polling != nullptr) settle_polls(r, what, found, call.region, call.enter, exit);
+  return false;
+}
+
+Recording records_of_poll(PlainCall& call, Ticks exit) {
+  Recorder& r = the_recorder;
+  Recording records{r, r.cursor, call.region, record_time(call.enter), record_time(exit), false};
+  records.slow = true;  // there may have been a flush
+  if (call.frame.trace == CallFrame::Trace::kHoldsCalls) come_back(records, call.frame, exit);
+  r.last = exit;
+  return records;
 }
 
 void note_call(PlainCall& call, CommObject* set, PeerId peer, Count64 what) {

@@ -88,7 +88,7 @@ void fill(MpiPoll& to, const Recorder& r, const PolledMember& m, PollTicks begin
   to.tag = Tag{m.is.tag};
   to.wid = WindowId{m.is.window};
   to.tlid = PeerId{m.is.target};
-  const bool placed = m.is.bytes != 0;
+  const bool placed = m.is.bytes != 0 || m.is.kind == PollKind::kShmem;
   to.disp = placed ? Count64{m.is.place} : kUnknown64;
   to.bytes = Byte{m.is.bytes};
   to.value = Count64{m.is.value};
@@ -417,6 +417,8 @@ void join_read(Recorder& r, const PollMember& what, Ticks enter, Ticks exit, Tic
   PollSeries& series = r.polling->series;
   if (!series.is_open()) [[unlikely]] {
     begin_series(r, what, enter, exit, inside);
+    // A long one waits, whatever is done behind it.
+    if (is_long_call(enter + inside, exit)) full(r, exit);
   } else if (series.poll(what, enter, exit, poll_scale, inside)) [[unlikely]] {
     full(r, exit);
   }

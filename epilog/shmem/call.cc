@@ -70,6 +70,27 @@ void ShmemCall::record(const F& records) {
   leave_call(plain_);
 }
 
+template <class F>
+void ShmemCall::record(const Asked& asked, bool found, const F& records) {
+  if (!polls_) return record(records);
+  if (plain_.recorded) {
+    const Ticks exit = ticks();
+    PollMember what;
+    what.kind = PollKind::kShmem;
+    what.site = static_cast<std::uint32_t>(plain_.region);
+    what.request = what.peer = what.comm = what.tag = what.window = what.target = kAbsent;
+    what.requests = static_cast<std::uint32_t>(asked.count);
+    what.bytes = static_cast<std::uint8_t>(asked.bytes);
+    what.place = asked.bytes != 0 ? place_of(asked.at) : raw(lock_of(asked.at));
+    if (!poll_is_joined(plain_, what, found, exit)) {
+      Recording call = records_of_poll(plain_, exit);
+      records(call);
+      end_call(plain_, call);
+    }
+  }
+  leave_call(plain_);
+}
+
 void ShmemCall::put(Context ctx, const void* at, std::uint64_t bytes, int pe, TransferMode mode) {
   record([&](Recording& call) {
     write_call(call, operation_of(ctx, at, pe, flags_of(mode), 1), bytes, {true, false});
@@ -134,13 +155,24 @@ bool define_lock(Recorder& r, LockId lock, const volatile void* variable) {
 
 }  // namespace
 
+// False: recording has stopped.
+bool ShmemCall::take_lock(Recording& call, const volatile void* lock) {
+  const LockId id = lock_of(lock);
+  if (is_variable(id) && !call.with_recorder([&] { return define_lock(call.r, id, lock); }))
+    return false;
+  call.event(ALock{call.r.lid, call.exit, id, absent<PeerId>()});
+  return true;
+}
+
 void ShmemCall::locked(const volatile void* lock) {
   record([&](Recording& call) {
-    const LockId id = lock_of(lock);
-    if (is_variable(id) && !call.with_recorder([&] { return define_lock(call.r, id, lock); }))
-      return;
-    call.event(ALock{call.r.lid, call.exit, id, absent<PeerId>()});
-    call.leave();
+    if (take_lock(call, lock)) call.leave();
+  });
+}
+
+void ShmemCall::tested_lock(const volatile void* lock, bool taken) {
+  record({lock, 0, 0}, taken, [&](Recording& call) {
+    if (!taken || take_lock(call, lock)) call.leave();
   });
 }
 
@@ -194,14 +226,14 @@ void ShmemCall::finalized() {
 }
 
 void ShmemCall::waited(const WaitShape& shape, const volatile void* variable, bool found) {
-  record([&](Recording& call) {
+  record({variable, shape.bytes, 0}, found, [&](Recording& call) {
     if (!found || write_wait(call, shape, variable, 0)) call.leave();
   });
 }
 
 void ShmemCall::waited_all(const WaitShape& shape, const void* variables, std::size_t count,
                            const int* status, bool found) {
-  record([&](Recording& call) {
+  record({variables, shape.bytes, count}, found, [&](Recording& call) {
     for (std::size_t i = 0; found && i < count; ++i) {
       if (status != nullptr && status[i] != 0) continue;
       if (!write_wait(call, shape, variables, i)) return;
@@ -212,14 +244,14 @@ void ShmemCall::waited_all(const WaitShape& shape, const void* variables, std::s
 
 void ShmemCall::waited_any(const WaitShape& shape, const void* variables, std::size_t count,
                            std::size_t which) {
-  record([&](Recording& call) {
+  record({variables, shape.bytes, count}, which < count, [&](Recording& call) {
     if (which >= count || write_wait(call, shape, variables, which)) call.leave();
   });
 }
 
-void ShmemCall::waited_some(const WaitShape& shape, const void* variables, const std::size_t* which,
-                            std::size_t found) {
-  record([&](Recording& call) {
+void ShmemCall::waited_some(const WaitShape& shape, const void* variables, std::size_t count,
+                            const std::size_t* which, std::size_t found) {
+  record({variables, shape.bytes, count}, found != 0, [&](Recording& call) {
     for (std::size_t i = 0; i < found; ++i) {
       if (!write_wait(call, shape, variables, which[i])) return;
     }

@@ -5,7 +5,7 @@
 // case. Nothing fails. docs/format.md lists the records.
 #pragma once
 
-#include "epilog/runtime/call.h"
+#include "epilog/runtime/plain_poll.h"
 #include "epilog/shmem/place.h"
 #include "epilog/shmem/sets.h"
 
@@ -58,6 +58,12 @@ class ShmemCall {
     begin_frame(plain_.frame);
     begin_call(plain_, entry.function, entry.group, entry.blocks, caller);
   }
+  // A test.
+  struct Polls {};
+  KOJAK_INLINED ShmemCall(const ShmemEntry& entry, const void* caller, Polls) : polls_(true) {
+    begin_frame(plain_.frame);
+    begin_poll(plain_, entry.function, entry.group, caller);
+  }
   ShmemCall(const ShmemCall&) = delete;
   ShmemCall& operator=(const ShmemCall&) = delete;
 
@@ -89,6 +95,7 @@ class ShmemCall {
   void completed(Context ctx);
   void context_ended(std::uint32_t number);
   void locked(const volatile void* lock);
+  void tested_lock(const volatile void* lock, bool taken);
   void unlocked(const volatile void* lock);
   // `root` is an index into the set, or negative.
   template <class M>
@@ -105,8 +112,8 @@ class ShmemCall {
                   const int* status, bool found);
   void waited_any(const WaitShape& shape, const void* variables, std::size_t count,
                   std::size_t which);
-  void waited_some(const WaitShape& shape, const void* variables, const std::size_t* which,
-                   std::size_t found);
+  void waited_some(const WaitShape& shape, const void* variables, std::size_t count,
+                   const std::size_t* which, std::size_t found);
 
  private:
   enum class Completes : std::uint8_t { kNothing, kDefault, kAll };
@@ -126,8 +133,18 @@ class ShmemCall {
                       Completes completes);
   template <class F>
   void record(const F& records);
+  // What a call asks for: a variable, or the first of so many; a lock, which has no bytes.
+  struct Asked {
+    const volatile void* at;
+    std::size_t bytes, count;
+  };
+  // Of a call that waits for it, or tests it.
+  template <class F>
+  void record(const Asked& asked, bool found, const F& records);
+  bool take_lock(Recording& call, const volatile void* lock);
 
   PlainCall plain_;
+  bool polls_ = false;
 };
 
 }  // namespace kojak::measure

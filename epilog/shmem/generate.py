@@ -118,7 +118,7 @@ def wait(f):
         return f"call.waited_all({shape}, ivars, nelems, static_cast<const int*>(status), {found});"
     if f.role.endswith("_any"):
         return f"call.waited_any({shape}, ivars, nelems, result);"
-    return f"call.waited_some({shape}, ivars, static_cast<const std::size_t*>(indices), result);"
+    return f"call.waited_some({shape}, ivars, nelems, static_cast<const std::size_t*>(indices), result);"
 
 
 def ending(f):
@@ -146,7 +146,7 @@ def ending(f):
     return {
         "quiet": f"call.completed({context(f)});", "fence": "call.end();",
         "set_lock": "call.locked(lock);", "clear_lock": "call.unlocked(lock);",
-        "test_lock": "if (result == 0) call.locked(lock); else call.end();",
+        "test_lock": "call.tested_lock(lock, result == 0);",
         "malloc": "call.allocated(result, " + ("count * bytes" if f.takes("count") else "bytes") + ");",
         "realloc": "call.allocated(result, bytes);", "free": "call.freed();",
     }.get(role, "call.end();")
@@ -170,13 +170,14 @@ def about(f):
 
 
 def wrapper(number, f):
+    polls = ", ShmemCall::Polls{}" if f.role.startswith("test") else ""
     result = c_type(f.returns)
     keeps = "" if result == "void" else f"const {result} result = " if "*" not in result else f"{result} const result = "
     out = [f'\nKOJAK_WRAPPER {result} kojak_{f.name}({parameters(f)}) __asm__("{f.name}");\n',
            f"{result} kojak_{f.name}({parameters(f)}) {{\n",
            f"  if (!is_live()) [[unlikely]] return next_{f.name}({passed(f)});\n",
            f"  constexpr ShmemEntry kEntry{entry(number, f)};\n",
-           "  ShmemCall call(kEntry, __builtin_return_address(0));\n"]
+           f"  ShmemCall call(kEntry, __builtin_return_address(0){polls});\n"]
     if f.role == "exit":
         out.append("  call.end();\n")
         return "".join(out) + f"  next_{f.name}({passed(f)});\n}}\n"

@@ -32,6 +32,10 @@ bool is_receive(MpiRole role) {
   return role == MpiRole::kRecv || role == MpiRole::kSendrecv || role == MpiRole::kProbe ||
          role == MpiRole::kMprobe;
 }
+// A call of SHMEM that asks for a variable or a lock, and returns at once.
+bool is_test(ShmemRole role) {
+  return (asks_for_variable(role) && !waits_for_variable(role)) || role == ShmemRole::kTestLock;
+}
 bool is_poll(MpiRole role) {
   switch (role) {
     case MpiRole::kTest:
@@ -62,9 +66,8 @@ LastCallFinder::LastCallFinder(const Setting& setting)
   constexpr std::size_t kMostRegions = 1 << 20;  // damaged traces may have any number
   definitions_.regions.for_each([&](RegionId id, const RegionDef& region) {
     if (raw(id) >= kMostRegions) return;
-    const bool polls = region.function != nullptr
-                           ? is_poll(region.function->role)
-                           : region.shmem != nullptr && region.shmem->role == ShmemRole::kTest;
+    const bool polls =
+        region.function != nullptr ? is_poll(region.function->role) : is_test(region.shmem_role());
     if (region.function == nullptr && region.shmem == nullptr) return;
     if (raw(id) >= kinds_.size()) kinds_.resize(raw(id) + 1, Kind::kOther);
     kinds_[raw(id)] = polls ? Kind::kPoll : Kind::kLibrary;
@@ -748,6 +751,8 @@ std::string LastCallFinder::asked_for(const OpenCallState& s, const MpiPoll& m) 
       return "another value in " + at;
     case PollKind::kSwap:
       return "the value to swap in " + at;
+    case PollKind::kShmem:
+      return tested_for(m);
     default:
       return "";
   }

@@ -205,6 +205,8 @@ class LastCallFinder {
 
   std::string asked_for(const OpenCallState& s, const MpiPoll& member) const;
   std::string asked_for(const OpenCallState& s, RequestId request) const;
+  // Of a test of SHMEM.
+  std::string tested_for(const MpiPoll& member) const;
   void look_back(const OpenCallState& s, LastCall& call) const;
 
   const Definitions& definitions_;

@@ -51,6 +51,16 @@ std::string LastCallFinder::one_of_shmem(Rank rank) const {
   return std::string(process_word_) + ' ' + std::to_string(rank);
 }
 
+std::string LastCallFinder::tested_for(const MpiPoll& m) const {
+  const RegionDef* const region = definitions_.regions.find(m.rid);
+  if (region == nullptr || region->shmem_role() != ShmemRole::kTestLock) {
+    return "a write to its variable";
+  }
+  const auto holder = holders_.find(static_cast<std::uint32_t>(raw(m.disp)));
+  if (holder == holders_.end() || holder->second == kAbsent) return "a lock";
+  return "shmem_clear_lock of " + one_of_shmem(holder->second);
+}
+
 void LastCallFinder::for_shmem(const OpenCallState& s, LastCall& call) {
   if (!s.noted) return;
   if (!is_absent(s.note.cid)) return for_shmem_members(s, call);

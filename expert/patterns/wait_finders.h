@@ -110,7 +110,7 @@ class WaitFinders {
     message_call({&call, m.received, m.sent});
     const earl::Message* const late =
         call.paused ? nullptr : LateSender::deciding(call, m.received);
-    if (late != nullptr) waited_before(call, late->recv_request, late->send_call);
+    if (late != nullptr) waited_before(LateSender{}, call, late->recv_request, late->send_call);
   }
   void message_call(const earl::MessageCall& m) {
     // (Of a call that completed several, one message decided how long it waited.)
@@ -154,7 +154,7 @@ class WaitFinders {
     }
     const Call asked = from_first_poll(call);
     KOJAK_TELL_PATTERNS(on_probe, asked, send);
-    if (!call.paused) waited_before(asked, absent<RequestId>(), send);
+    if (!call.paused) waited_before(LateSender{}, asked, absent<RequestId>(), send);
   }
   void on_partitioned(const Call& call, const earl::OpenCall& ready) {
     out_.begin_operation(Operation::Object::kNothing, 0);
@@ -205,11 +205,25 @@ class WaitFinders {
     if (upc_) upc_->transfers.on_quiet(call);
   }
   void on_symmetric_lock(const earl::SymmetricLock& lock) {
-    if (rma_) rma_->on_symmetric_lock(lock);
+    if (!rma_) return;
+    if (!lock.call->polled) return rma_->on_symmetric_lock(lock);
+    const Call call = from_first_poll(*lock.call);
+    earl::SymmetricLock polled = lock;
+    polled.call = &call;
+    rma_->on_symmetric_lock(polled);
   }
   void on_symmetric_wait(const earl::SymmetricWait& wait) {
     out_.begin_operation(Operation::Object::kNothing, 0);
-    KOJAK_TELL_PATTERNS(on_symmetric_wait, wait);
+    if (!wait.call->polled) {
+      KOJAK_TELL_PATTERNS(on_symmetric_wait, wait);
+      return;
+    }
+    const Call call = from_first_poll(*wait.call);
+    const earl::SymmetricWait polled{&call, wait.variables};
+    KOJAK_TELL_PATTERNS(on_symmetric_wait, polled);
+    if (const earl::SymmetricWrite* const write = ShmemLateNotification::ended_by(polled, out_)) {
+      waited_before(ShmemLateNotification{}, call, absent<RequestId>(), write->call);
+    }
   }
 #undef KOJAK_TELL_PATTERNS
   void on_omp_fork(const earl::OpenCall& call, Seconds time) {
@@ -249,8 +263,11 @@ class WaitFinders {
     result.enter = call.waits_from();
     return result;
   }
-  // Late Sender in the parts of a stretch before the one that the call ended.
-  void waited_before(const Call& found, RequestId request, const earl::OpenCall& send) {
+  // The same in the parts of a stretch before the one that the call ended; `other`: the call of
+  // another process that ended the wait.
+  template <class Pattern>
+  void waited_before(Pattern pattern, const Call& found, RequestId request,
+                     const earl::OpenCall& other) {
     const PollStretches::Parts* const parts = stretches_.before(found);
     if (parts == nullptr) return;
     for (const PollStretches::Part& part : *parts) {
@@ -259,8 +276,8 @@ class WaitFinders {
       Call call = part.call;
       call.polled_from = *since;
       call.enter = call.waits_from();
-      const Seconds waited = LateSender::severity(call, send.enter);
-      if (waited > Seconds{0}) out_.add(LateSender{}, call, waited, enter_of(send));
+      const Seconds waited = Pattern::severity(call, other.enter);
+      if (waited > Seconds{0}) out_.add(pattern, call, waited, enter_of(other));
     }
   }
 

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from independent.intervals import difference, intersection, length, union
 from independent.collectives import claim
 from independent.passive import FOREVER, Absence, Holding, granted_times, times_of_holding
+from independent.polls import parts_that_asked
 from independent.trace import PAUSING
 
 GET = {"get", "g", "iget", "getmem"}
@@ -101,15 +102,19 @@ def _notifications(trace, severities):
         if event.kind == "SHMEM_WAIT":
             found.setdefault(event.call, []).append(event)
     for call, variables in found.items():
-        if "wait" not in words(call) or PAUSING in {child.region.name for child in call.children}:
+        if not ("wait" in words(call) or call.polled) or PAUSING in {child.region.name for child in call.children}:
             continue
         some = words(call) & {"some", "any"}
+        first = (call.parts + [call])[0]
         times = []
         for v in variables:
-            last = [w for w in writes if w.target == call.process and call.begin.pos < w.pos < call.exit_pos
+            last = [w for w in writes if w.target == call.process and first.begin.pos < w.pos < call.exit_pos
                     and w.offset < v.offset + v.bytes and v.offset < w.offset + w.bytes]
-            times.append(last[-1].call.enter if last else call.enter)
-        claim(severities, "shmem_late_notification", call, min(times) if some else max(times))
+            times.append(last[-1].call.enter if last else first.enter)
+        written = min(times) if some else max(times)
+        claim(severities, "shmem_late_notification", call, written)
+        for part, since in parts_that_asked(call, None):
+            claim(severities, "shmem_late_notification", part, written, since)
 
 
 def _lock_holdings(trace):
@@ -130,7 +135,7 @@ def _lock_holdings(trace):
         # Outside of a lock call: held at that moment, after a gap; or no longer.
         state = event.call is None or event.call.name is None or not words(event.call) & {"lock", "unlock"}
         if event.kind == "ALOCK":
-            lock = SimpleNamespace(process=process, name="", enter=event.time, exit=event.time) if state else event.call
+            lock = SimpleNamespace(process=process, name="", enter=event.time, exit=event.time, parts=[]) if state else event.call
             epoch = SimpleNamespace(origin=process, exclusive=True, lock=lock, unlock=None, completions=[], window=None)
             held[event.lkid, process] = epoch
             queues.setdefault(event.lkid, []).append((epoch, event.glid))
@@ -144,7 +149,9 @@ def _lock_holdings(trace):
         holdings = []
         for epoch, granted_by in queue:
             h = Holding(epoch, queue[0][1])
-            h.proving, h.proof = epoch.lock.enter, epoch.lock.exit
+            h.locking = h.proving = getattr(epoch.lock, "since", epoch.lock.enter)
+            h.asked = min([since for _, since in parts_that_asked(epoch.lock, None)], default=h.locking)
+            h.proof = epoch.lock.exit
             holdings.append(h)
         yield holdings
 
@@ -177,7 +184,7 @@ def _locks_and_progress(trace, severities):
                 last = {o.target: o.call.enter for o in issued if o.call.begin.pos < event.call.begin.pos}
                 if "quiet" in words(event.call):
                     needs.extend((event.call, "quiet", target, enter) for target, enter in last.items())
-        elif event.kind == "ALOCK" and event.glid is not None and "set" in words(event.call):
+        elif event.kind == "ALOCK" and event.glid is not None and ("set" in words(event.call) or event.call.polled):
             needs.append((event.call, "lock", event.glid, event.call.enter))
 
     def same_node(call, target):
@@ -211,19 +218,19 @@ def contention(trace, absence, prefix, free):
         for e in queue:
             if not (sets_lock(e.epoch.lock, prefix) or getattr(e.epoch.lock, "polled", False)):
                 continue
-            always, granted = [], []
-            for h in order:
-                if h is e:
-                    break
-                if h.origin == e.origin or h.release <= e.asked or h.since >= e.proof:
-                    continue
-                whole = [(h.since, h.release)]
-                needed = h.target is not None and not free(h)
-                part = granted_times(h, progress) if h.target is not None else whole
-                always.append(intersection(whole, [(e.asked, e.proof)]))
-                granted.append(intersection(part if needed else whole, [(e.asked, e.proof)]))
-                e.depends = getattr(e, "depends", False) or length(part) != length(whole)
-            own = e.epoch.lock.exclusive()
-            result[e.epoch.lock] = (intersection(own, union(*granted)), getattr(e, "depends", False))
+            mine = (e.epoch.lock, e.locking, e.proof)
+            for call, since, until in [mine] + [(part, since, part.exit) for part, since in parts_that_asked(e.epoch.lock, None)]:
+                granted = []
+                for h in order:
+                    if h is e:
+                        break
+                    if h.origin == e.origin or h.release <= since or h.since >= until:
+                        continue
+                    whole = [(h.since, h.release)]
+                    needed = h.target is not None and not free(h)
+                    part = granted_times(h, progress) if h.target is not None else whole
+                    granted.append(intersection(part if needed else whole, [(since, until)]))
+                    e.depends = getattr(e, "depends", False) or length(part) != length(whole)
+                result[call] = (intersection(call.exclusive(), union(*granted)), getattr(e, "depends", False))
             assert id(e) in known or e.gone == FOREVER
     return result

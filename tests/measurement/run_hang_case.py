@@ -75,6 +75,7 @@ CASES = {
 IN_SHMEM_BARRIER = ("shmem_barrier_all", "shmem_barrier_all of ranks 0 and 1", [0, 1])
 SHMEM_CASES = {
     "barrier": (without_rank_1("shmem_barrier_all"), []),
+    "poll": (without_rank_1("shmem_barrier_all"), []),
     "wait": ({0: ("shmem_long_wait_until", "a write of any other process to its variable", [1, 2]), 1: OUTSIDE,
               2: IN_SHMEM_BARRIER}, []),
     "lock": ({0: ("shmem_set_lock", "shmem_clear_lock of rank 1", [1]), 1: OUTSIDE, 2: IN_SHMEM_BARRIER}, []),
@@ -162,7 +163,8 @@ def check(case, ready, first):
         if (calls[rank].get("polls_for") is not None) != (case.args.case == "poll" and rank == 1):
             sys.exit(f"rank {rank} polls for {calls[rank].get('polls_for')}\n{said}")
         if "polls_for" in call:
-            if "rank 1 polls for a message from rank 0 (tag 3) (MPI_Test" not in " ".join(said.split()):
+            asked = "a write to its variable (shmem_long_test" if case.args.shmem else "a message from rank 0 (tag 3) (MPI_Test"
+            if f"rank 1 polls for {asked}" not in " ".join(said.split()):
                 sys.exit(f"what it polls for is not said:\n{said}")
             continue
         for word in [awaits, found or "outside of SHMEM" if case.args.shmem else found or "outside of MPI"]:

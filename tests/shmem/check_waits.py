@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Runs waits.c or more_waits.c under libelg_shmem, and compares expert's report with what the program's own times say.
+"""Runs waits.c, more_waits.c or polls.c under libelg_shmem, and compares expert's report with what the program's own times
+say.
 
-check_waits.py --bin FOLDER --library FILE --program FILE --folder FOLDER --processes N [--kojak]
+check_waits.py --bin FOLDER --library FILE --program FILE --folder FOLDER --processes N [--kojak] [--each-poll]
 A wait is overlap(call, until who it is for came), as in the manual; all times are the program's own. A machine that
-is busy may stop a process between its clock and the call: what is wrong by more than 2 ms is tried again.
+is busy may stop a process between its clock and the call: what is wrong by more than 2 ms is tried again. Of loops of
+tests (polls.c), each of which waits for PE 0, every call counts as a visit; --each-poll: they are recorded one by one,
+and wait for nobody.
 """
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -18,6 +22,8 @@ from independent.cube import Cube  # noqa: E402
 TOLERANCE, TRIES = 0.002, 8
 FUNCTION = {"barrier": "shmem_barrier_all", "reduce": "shmem_long_sum_to_all", "broadcast": "shmem_broadcast64",
             "malloc": "shmem_malloc", "free": "shmem_free", "wait": "shmem_long_wait_until",
+            "test_int": "shmem_int_test", "test_long": "shmem_long_test", "test_any": "shmem_int_test_any",
+            "test_lock": "shmem_test_lock",
             "lock": "shmem_set_lock", "get": "shmem_getmem", "atomic": "shmem_long_atomic_fetch_add",
             "set_barrier": "shmem_barrier", "set_broadcast": "shmem_broadcast32", "sync": "shmem_sync_all",
             "collect": "shmem_collect64", "fcollect": "shmem_fcollect64", "alltoall": "shmem_alltoall32",
@@ -34,7 +40,11 @@ TOGETHER = {"barrier": "shmem_barrier_wait", "reduce": "shmem_wait_nxn", "malloc
             "align": "shmem_memory_wait", "realloc": "shmem_memory_wait", "team_sync": "shmem_barrier_wait",
             "team_reduce": "shmem_wait_nxn", "hints": "shmem_memory_wait"}
 # PE 1 waits for a variable until PE 0 calls what writes it; PE 0 for PE 1, which computes, until that calls SHMEM again.
-WRITTEN = {"wait": "write", "signal_wait": "signal", "wait_any": "write_any", "wait_vector": "write_last", **{f"wait_{i}": f"write_{i}" for i in range(6)}}
+WRITTEN = {"wait": "write", "test_int": "write_int", "test_long": "write_long", "test_any": "write_any",
+           "signal_wait": "signal", "wait_any": "write_any", "wait_vector": "write_last",
+           **{f"wait_{i}": f"write_{i}" for i in range(6)}}
+# Loops of polls.c that wait for nobody.
+UNAWAITED = ("shmem_longlong_test", "shmem_uint_test", "shmem_ulonglong_test", "shmem_ulong_test")
 PROGRESS = {"get": "shmem_rma_wait_for_progress", "atomic": "shmem_rma_wait_for_progress",
             "iget": "shmem_rma_wait_for_progress", "ctx_get": "shmem_rma_wait_for_progress",
             "swap": "shmem_rma_wait_for_progress", "quiet": "shmem_quiet_wait_for_progress"}
@@ -54,6 +64,8 @@ def calls_of(output, processes):
 def truth_of(calls, processes):
     """(metric, function, process) -> seconds"""
     truth = {}
+    for function in UNAWAITED if "test_int" in calls else ():
+        truth["shmem_late_notification", function, 1] = 0
 
     def add(metric, key, process, call, until):
         at = metric, FUNCTION[key], process
@@ -75,9 +87,9 @@ def truth_of(calls, processes):
         if key in calls:
             call, (wrote, _) = calls[key][1][0], calls[written][0][0]
             add("shmem_late_notification", key, 1, call, wrote if wrote < call[1] else call[0])
-    if "lock" in calls:
+    for key in {"lock", "test_lock"} & calls.keys():
         # Who gets the lock has waited until it was released, at the latest while that call lasted.
-        add("shmem_lock_contention", "lock", 1, calls["lock"][1][0], calls["release"][0][0][1])
+        add("shmem_lock_contention", key, 1, calls[key][1][0], calls["release"][0][0][1])
     back = [enter for enter, _ in calls["barrier"][1]]
     for key, metric in PROGRESS.items():
         if key in calls and (of_key := calls[key][0]):
@@ -97,7 +109,7 @@ def run(options, attempt):
     environment = dict(os.environ, OMPI_MCA_memory="^patcher", ELG_DIR=str(folder / "run"))
     program = subprocess.run(
         [*options.launcher.split(), "-n", str(options.processes), "-x", "OMPI_MCA_memory", "-x", "ELG_DIR",
-         "-x", f"LD_PRELOAD={preload}", str(options.program)],
+         "-x", f"LD_PRELOAD={preload}", *options.program_line],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
     if program.returncode != 0:
         raise SystemExit(f"the program ended with {program.returncode}:\n{program.stdout}{program.stderr}")
@@ -115,7 +127,7 @@ def run_by_kojak(options, folder):
     environment = {name: value for name, value in os.environ.items() if name not in ("OMPI_MCA_memory", "ELG_DIR")}
     program = subprocess.run(
         [options.bin / "kojak", "run", "--keep", "-o", folder / "run", "--", *options.launcher.split(), "-n",
-         str(options.processes), options.program],
+         str(options.processes), *options.program_line],
         cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
     if program.returncode != 0 or not (folder / "run/a.html").exists():
         raise SystemExit(f"kojak run ended with {program.returncode}:\n{program.stdout}{program.stderr}")
@@ -128,7 +140,33 @@ def found_in(options, folder, output):
                           cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"the independent analysis says otherwise:\n{done.stdout}{done.stderr}")
-    return calls_of(output, options.processes), Cube(folder / "a.cube")
+    cube = Cube(folder / "a.cube")
+    check_polls(options, folder, output, cube)
+    return calls_of(output, options.processes), cube
+
+
+def check_polls(options, folder, output, cube):
+    """Each call of a loop is a visit, is part of a series or is not, and waits for PE 0 if for anybody."""
+    made = [(words[2], int(words[1]), int(words[3])) for line in output.splitlines() if (words := line.split())[:1] == ["polls"]]
+    if not made:
+        return
+    found = reported(cube)
+    wrong = [f"{function}: {calls} calls of PE {pe}, {found.get(('visits', function, pe), 0)} in the trace"
+             for function, pe, calls in made if found.get(("visits", function, pe), 0) != calls]
+    trace = subprocess.run([options.bin / "elg_print", "a.elg"], cwd=folder, capture_output=True, text=True, check=True).stdout
+    series = [line for line in trace.splitlines() if line.startswith("MPI_POLLED ")]
+    joined = sum(int(line.partition(" count=")[2].split()[0]) for line in series)
+    if joined != 0 if options.each_poll else not 0.9 * sum(calls for _, _, calls in made) < joined:
+        wrong.append(f"{joined} calls are part of {len(series)} series")
+    subprocess.run([options.bin / "expert", "-q", "-o", "who.cube", "--json", "who.json", "a.elg"], cwd=folder, check=False)
+    report = json.loads((folder / "who.json").read_text())
+    for metric in ("shmem_late_notification", "shmem_lock_contention"):
+        ranks = {report["threads"][waited["thread"]]["rank"] for partner in report["partners"]
+                 if partner["metric"] == metric for waited in partner["waited_for"]}
+        if ranks != (set() if options.each_poll else {0}):
+            wrong.append(f"{metric}: for PEs {ranks}")
+    if wrong:
+        raise SystemExit("\n".join(wrong))
 
 
 def reported(cube):
@@ -147,12 +185,18 @@ def main():
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     parser.add_argument("--kojak", action="store_true", help="let kojak run record and analyse")
     parser.add_argument("--launcher", default="oshrun --oversubscribe", help="by which kojak run starts the program")
+    parser.add_argument("--each-poll", action="store_true", help="record tests one by one; the program pauses in its loops")
     parser.add_argument("--processes", type=int, required=True)
     options = parser.parse_args()
+    options.program_line = [str(options.program)] + ["pauses"] * options.each_poll
+    if options.each_poll:
+        os.environ["ELG_POLLS"] = "off"
     wrong = []
     for attempt in range(TRIES):
         calls, cube = run(options, attempt)
         truth, found = truth_of(calls, options.processes), reported(cube)
+        if options.each_poll:
+            truth = {at: 0 if "_test" in at[1] else value for at, value in truth.items()}
         wrong = [f"{at}: expected {value:.4f}, reported {found.get(at, 0):.4f}"
                  for at, value in sorted(truth.items()) if abs(found.get(at, 0) - value) > TOLERANCE]
         if not wrong:

@@ -1,6 +1,6 @@
-/* A SHMEM program that hangs: hang CASE. PE 1 computes for ever; the others stand in a call that
-   waits for it. Each PE writes ready.PE before: a time before its last call, that of its beginning
-   to stand still, and its process. */
+/* A SHMEM program that hangs: hang CASE. PE 1 computes for ever, or tests; the others stand in a
+   call that waits for it. Each PE writes ready.PE before: a time before its last call, that of its
+   beginning to stand still, and its process. */
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   fprintf(file, "%.9f %.9f %d\n", noted, now(), (int)getpid());
   fclose(file);
   if (me == 1) {
-    for (;;) usleep(1000);
+    while (strcmp(mode, "poll") != 0 || !shmem_long_test(&flag, SHMEM_CMP_EQ, 1)) usleep(1000);
   }
   if (strcmp(mode, "wait") == 0 && me == 0) shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
   if (locks && me == 0) shmem_set_lock(lock);

@@ -141,8 +141,14 @@ TEST(LastCalls, WhatASeriesThatWasOpenAsksForIsSaid) {
       {"MPI_Test", "kind=1 reqid=4 requests=1", "a message from rank 0 (tag 5)"},
       {"MPI_Get", "kind=4 wid=0 tlid=0 disp=8 bytes=4", "another value in the window of rank 0"},
       {"MPI_Compare_and_swap", "kind=5 wid=0 tlid=0 disp=8 bytes=4",
-       "the value to swap in the window of rank 0"}};
+       "the value to swap in the window of rank 0"},
+      {"shmem_int_test", "kind=7 disp=64 bytes=4", "a write to its variable"},
+      {"shmem_test_lock", "kind=7 disp=16", "shmem_clear_lock of rank 0"},
+      {"shmem_test_lock", "kind=7 disp=24", "a lock"}};
   EndedRun run(static_cast<unsigned>(all.size()) + 1);
+  run.line("ENTER", 0, 1.5, "region=shmem_set_lock")
+      .line("ALOCK", 0, 1.5, "lkid=16 glid=absent")
+      .line("EXIT", 0, 1.5, "");
   run.stands(0, 2, "MPI_Recv", "slid=3 tag=5");
   run.line("ENTER", 3, 2.5, "region=MPI_Irecv")
       .line("MPI_RECV_REQUEST", 3, 2.5, "reqid=4 slid=0 cid=0 tag=5")

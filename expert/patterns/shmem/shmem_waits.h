@@ -23,7 +23,8 @@ struct ShmemLateNotification {
       .formula =
           "overlap(c, [c.enter, e]), e = enter of the last put or atomic operation to the variable "
           "before c ended; of several variables the latest e where c waits for all of them, the "
-          "earliest where some are enough",
+          "earliest where some are enough. Tests that end a series of polls which waited: c.enter "
+          "is the first of these",
       .meaning =
           "The process that writes the variable is late. The rest of Wait Until is the time that "
           "the data needs to arrive: it was written, but not seen yet.",
@@ -35,24 +36,36 @@ struct ShmemLateNotification {
       .needs = Needs::kShmem};
 
   static Seconds severity(const Call& c, Seconds written) { return overlap(c, c.enter, written); }
-  template <class Analysis>
-  static void on_symmetric_wait(const earl::SymmetricWait& wait, Analysis& out) {
-    const Call& c = *wait.call;
-    const ShmemRole role = out.shmem_role(c);
-    const bool some = role == ShmemRole::kWaitUntilSome || role == ShmemRole::kWaitUntilAny;
-    if (c.paused || !waits_for_variable(role)) return;
+  // The write that ended a wait for all variables, or for `some`; null: there was none to wait for.
+  static const earl::SymmetricWrite* deciding(const earl::SymmetricWait& wait, bool some) {
     const earl::SymmetricWrite* decides = nullptr;
     for (const earl::AwaitedVariable& variable : wait.variables) {
       const earl::SymmetricWrite* write = variable.write;
       if (write == nullptr) {  // it was there before
-        if (some) return;
+        if (some) return nullptr;
         continue;
       }
       const bool later = decides != nullptr && decides->call.enter < write->call.enter;
       if (decides == nullptr || later != some) decides = write;
     }
-    if (decides == nullptr) return;
-    out.add(ShmemLateNotification{}, c, severity(c, decides->call.enter), enter_of(decides->call));
+    return decides;
+  }
+  // The call waited for something, and that has come. (A test waits that ends a series of them.)
+  template <class Analysis>
+  static const earl::SymmetricWrite* ended_by(const earl::SymmetricWait& wait, Analysis& out) {
+    const Call& c = *wait.call;
+    const ShmemRole role = out.shmem_role(c);
+    const bool some = role == ShmemRole::kWaitUntilSome || role == ShmemRole::kWaitUntilAny ||
+                      role == ShmemRole::kTestSome || role == ShmemRole::kTestAny;
+    if (c.paused || !(waits_for_variable(role) || c.polled)) return nullptr;
+    return deciding(wait, some);
+  }
+  template <class Analysis>
+  static void on_symmetric_wait(const earl::SymmetricWait& wait, Analysis& out) {
+    const earl::SymmetricWrite* const write = ended_by(wait, out);
+    if (write == nullptr) return;
+    const Call& c = *wait.call;
+    out.add(ShmemLateNotification{}, c, severity(c, write->call.enter), enter_of(write->call));
   }
 };
 
@@ -66,7 +79,8 @@ struct ShmemLockContention {
           "c within the union over the holders H before it of [S, min(release of H, c.exit)]; "
           "S = latest of c.enter, the enter of H's set_lock, and the releases of those before H; "
           "without the times when H cannot have been granted its lock because the process that "
-          "grants it was outside the library",
+          "grants it was outside the library. shmem_test_lock that ends a series of polls which "
+          "waited: c.enter is the first of these",
       .meaning =
           "All who set a lock queue for it. At each time the one who held it made the others wait. "
           "While a process that must grant the lock computes, nobody holds it: that time is Wait "

@@ -76,7 +76,12 @@ void RmaWaits::leave_shmem(const Call& call, const ShmemFunction& function) {
   turns_ticket_ = std::exchange(location.turns, kNoTicket);
   switch (role) {
     case ShmemRole::kSetLock:
+      return leave_lock_call(call);
     case ShmemRole::kTestLock:
+      if (call.polled && location.parts.size() < kMostParts) {
+        location.parts.push_back(
+            {call, std::exchange(ticket_, kNoTicket), std::exchange(turns_ticket_, kNoTicket)});
+      }
       return leave_lock_call(call);
     case ShmemRole::kClearLock:
       return locks_.leave_unlock(call.process);
@@ -185,6 +190,14 @@ void RmaWaits::on_quiet(const Call& call, const earl::Quiet& quiet) {
   }
 }
 
+void RmaWaits::forget_parts(Location& location) {
+  for (Location::Part& part : location.parts) {
+    forget(remembered_, part.ticket);
+    forget(turns_, part.turns);
+  }
+  location.parts.clear();
+}
+
 // A process that is not in the run stands for one that is not known.
 RmaWaits::ShmemLock& RmaWaits::shmem_lock(const earl::SymmetricLock& lock) {
   if (const auto known = shmem_locks_.find(lock.lock); known != shmem_locks_.end()) {
@@ -210,13 +223,31 @@ void RmaWaits::on_symmetric_lock(const earl::SymmetricLock& lock) {
     return;
   }
   if (call.paused) return;
-  const LockQueue::Id epoch = locks_.begin(call, window, by, true);
+  Location& location = locations_[call.index];
+  const bool polled = call.polled && shmem_role(call) == ShmemRole::kTestLock;
+  if (!polled) forget_parts(location);
+  Call asked = call;
+  if (!location.parts.empty()) asked.enter = location.parts.front().call.waits_from();
+  const LockQueue::Id epoch = locks_.begin(asked, window, by, true);
   locks_[epoch].asked = std::exchange(asked_ticket_, kNoTicket);
-  if (shmem_role(call) == ShmemRole::kSetLock) {
-    look(call, epoch, ProgressKind::kShmemLock, locks_.contended(epoch, call.enter));
+  const auto waits = [&, by = by](const Call& asks) {
+    look(asks, epoch, ProgressKind::kShmemLock, locks_.contended(epoch, asks.enter));
     if (raw(by) < processes_.size()) {
-      need(call, memory_of(call), by, ProgressKind::kShmemLock, call.enter);
+      need(asks, memory_of(asks), by, ProgressKind::kShmemLock, asks.enter);
     }
+  };
+  if (shmem_role(call) == ShmemRole::kSetLock) {
+    waits(call);
+  } else if (polled) {
+    for (Location::Part& part : location.parts) {
+      ticket_ = std::exchange(part.ticket, kNoTicket);
+      turns_ticket_ = std::exchange(part.turns, kNoTicket);
+      part.call.enter = part.call.waits_from();
+      waits(part.call);
+      forget(remembered_, ticket_);
+      forget(turns_, turns_ticket_);
+    }
+    location.parts.clear();
   }
   // Who returns from shmem_set_lock holds it.
   auto& targets = locks_[epoch].targets;

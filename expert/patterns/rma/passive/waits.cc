@@ -160,6 +160,7 @@ void RmaWaits::on_polled(const earl::OpenCall& call, const earl::PolledSeries& s
   Location& location = locations_[call.index];
   location.members_of = call.enter_pos;
   location.members.clear();
+  if (!series.goes_on()) forget_parts(location);
   if (!series.waits()) return;  // it is told of before its polls were over
   for (const MpiPoll& m : series.members) {
     if (!is_absent(m.wid)) location.members.push_back(m);

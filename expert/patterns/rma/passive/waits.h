@@ -129,6 +129,7 @@ class RmaWaits {
   // So many turns at a lock, the latest, are kept apart for each call that waited for them.
   static constexpr std::size_t kTurnsApart = 16;
   static constexpr std::size_t kFewTargets = 16;
+  static constexpr std::size_t kMostParts = 4096;  // of a stretch of polls
   // So many targets, those that came back last, are named for each call that waited for them.
   static constexpr std::size_t kTargetsNamed = 64;
   using Ticket = model::OpenTimes::Ticket;
@@ -189,6 +190,12 @@ class RmaWaits {
     CallPathId read_at{};
     bool polls = false;  // the one that it is in reads the same again
     Ticket ticket = kNoTicket, turns = kNoTicket, asked = kNoTicket;
+    // Of tests of locks of SHMEM: series that may go on.
+    struct Part {
+      Call call;
+      Ticket ticket, turns;
+    };
+    std::vector<Part> parts;
   };
   struct ShmemLock {  // followed like that of a window
     WindowId window{};
@@ -254,6 +261,7 @@ class RmaWaits {
   void enter_shmem(const earl::OpenCall& call, const ShmemFunction& function);
   void leave_shmem(const Call& call, const ShmemFunction& function);
   void shmem_transfer(const earl::Transfer& transfer);
+  void forget_parts(Location& location);
   ShmemLock& shmem_lock(const earl::SymmetricLock& lock);
   void enter_function(const earl::OpenCall& call, bool pausing);
   void leave_function(const Call& call);
