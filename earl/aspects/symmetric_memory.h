@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "earl/call.h"
+#include "earl/event.h"
 #include "epilog/format/field_values.h"
 #include "epilog/format/shmem_functions.h"
 
