@@ -387,24 +387,27 @@ template <class A>
   const typename A::Result result = called(a, &frame, hook);
   const Ticks exit = ticks();
   if (noted) drop_note(*r.note);
+  // A call within it has written its ENTER otherwise.
+  [[maybe_unused]] const bool unwritten = frame.trace != CallFrame::Trace::kHoldsCalls;
   if constexpr (BeginsReads<A>) {
-    if (result == MPI_SUCCESS && lock_is_held(r, arguments_of(a), region, entered_at, exit))
-        [[likely]] {
+    if (result == MPI_SUCCESS && unwritten &&
+        lock_is_held(r, arguments_of(a), region, entered_at, exit)) [[likely]] {
       r.last = exit;
       end_of_poll(a, hook, result);
       return result;
     }
     if (r.polling != nullptr) end_polls_in_call(r, PollEnd::kOtherCall);
+    r.polls_go_on = false;
     record_apart(a, hook, r, region, frame, exit, result);
   } else if constexpr (CompletesReads<A> || Syncs<A>) {
     PollEnd end = PollEnd::kOtherCall;
     bool joined = false;
     if constexpr (CompletesReads<A>) {
-      if (result == MPI_SUCCESS && reads && r.reads_wait) [[likely]]
+      if (result == MPI_SUCCESS && unwritten && reads && r.reads_wait) [[likely]]
         joined = join_held(r, entered_at, exit, end);
     }
     if constexpr (Syncs<A>) {
-      if (result == MPI_SUCCESS && !reads)
+      if (result == MPI_SUCCESS && unwritten && !reads)
         joined = join_sync(r, arguments_of(a), region, entered_at, exit);
     }
     if (!joined) {

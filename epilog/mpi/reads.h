@@ -301,6 +301,7 @@ template <class A>
 template <class A>
 [[gnu::noinline]] bool lock_is_held(Recorder& r, const A& a, RegionId region, Ticks enter,
                                     Ticks exit) {
+  if (is_long_call(enter, exit)) return false;  // who waits for a lock waits for whom had it
   const BookkeepingLock bookkeeping;
   SmallLock lock;
   if (!names_lock(r, a, lock)) return false;

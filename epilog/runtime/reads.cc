@@ -190,6 +190,7 @@ bool hold_read(Recorder& r, const SmallRead& read, bool can_be) {
 }
 
 bool may_hold_lock(const Recorder& r, std::uint32_t window, std::uint32_t target) {
+  if (!watches_reads(r)) return false;
   const SmallReads& s = *r.trace->reads;
   return !r.reads_wait && s.again[0] == window && s.again[1] == target;
 }
@@ -255,9 +256,6 @@ namespace {
 // The calls that a poll is made of, the last one from `enter` to `exit`.
 void note_long_calls(Recorder& r, const SmallReads& s, Ticks enter, Ticks exit) {
   const auto of = [&](unsigned i) -> const PollMember& { return s.places[s.ring[i].place].what; };
-  if (s.lock_waits && is_long_call(s.lock.enter, s.lock.exit)) {
-    note_long_call(r, of(s.written), s.lock.enter, s.lock.exit);
-  }
   for (unsigned i = s.written; i < s.count; ++i) {
     const SmallRead& read = s.ring[i].is;
     if (is_long_call(read.enter, read.exit)) note_long_call(r, of(i), read.enter, read.exit);

@@ -18,7 +18,8 @@ class WindowOverlaps {
   WindowOverlaps(const std::vector<LocalTrace>& traces, Survey& survey) : survey_(survey) {
     for (const TraceFacts& facts : survey.traces) {
       for (const std::uint32_t wid : facts.polled_windows) {
-        polled_.insert(facts.translation->windows[wid]);
+        const std::uint32_t window = facts.translation->windows[wid];
+        if (window != kAbsent) polled_.insert(window);
       }
     }
     if (polled_.empty()) return;
@@ -27,6 +28,7 @@ class WindowOverlaps {
       const TraceFacts& facts = survey.traces[i];
       for (const auto& [wid, part] : facts.window_parts) {
         const std::uint32_t window = facts.translation->windows[wid];
+        if (window >= survey.definitions.windows.size()) continue;  // of a damaged trace
         const bool dynamic = survey.definitions.windows[window].flavour == kFlavourDynamic;
         if (part.size == 0 && !dynamic) continue;
         parts[traces[i].rank][window] = {window, part.base, part.size};

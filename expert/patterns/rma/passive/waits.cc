@@ -172,11 +172,19 @@ void RmaWaits::on_polled(const earl::OpenCall& call, const earl::PolledSeries& s
 void RmaWaits::leave_polls(const Call& call) {
   const Location& location = locations_[call.index];
   if (location.members_of != call.enter_pos || call.paused) return;
+  kept_ = earl::kNone;
+  const MpiPoll* before = nullptr;
   for (const MpiPoll& m : location.members) {
     if (raw(m.kind) == raw(PollKind::kLong)) {
+      // One call is told of once for each of its targets: its time is claimed once.
+      const bool same = before != nullptr && before->first_enter == m.first_enter &&
+                        before->last_enter == m.last_enter;
+      if (!same) kept_ = earl::kNone;
+      before = &m;
       need_of_long(call, m);
       continue;
     }
+    before = nullptr;
     const bool reads = raw(m.kind) == raw(PollKind::kRead) || raw(m.kind) == raw(PollKind::kSwap);
     if (!reads || raw(m.count) < 2) continue;
     const ProcessId target{raw(m.tlid)};
@@ -188,6 +196,7 @@ void RmaWaits::leave_polls(const Call& call) {
       claims_.asynchronous(m.wid, ProgressKind::kPoll, same_node(call.process, target));
     }
   }
+  kept_ = earl::kNone;
 }
 
 void RmaWaits::need_of_long(const Call& call, const MpiPoll& poll) {
@@ -197,7 +206,7 @@ void RmaWaits::need_of_long(const Call& call, const MpiPoll& poll) {
   alone.enter = std::max(poll.first_enter, call.enter);
   alone.exit = std::min(poll.last_enter, call.exit);
   if (!(alone.enter < alone.exit)) return;
-  kept_ = earl::kNone;
+  const bool kept = kept_ != earl::kNone;
   if (!is_absent(poll.tlid)) {
     need(alone, poll.wid, ProcessId{raw(poll.tlid)}, kind, alone.enter);
   } else if (const CommDef* members = members_of(poll.wid); members != nullptr) {
@@ -205,10 +214,9 @@ void RmaWaits::need_of_long(const Call& call, const MpiPoll& poll) {
       need(alone, poll.wid, ProcessId{rank}, kind, alone.enter);
     }
   }
-  if (kept_ == earl::kNone) return;
+  if (kept || kept_ == earl::kNone) return;
   // Times outside are remembered as long as those of the whole series.
   due_.back().time = call.exit + trace_.max_delta();
-  kept_ = earl::kNone;
   of_series_.try_emplace(key_of(call));
 }
 
