@@ -21,6 +21,8 @@ class WindowAddresses {
     WindowId window;  // absent: `first` is an address
     ProcessId target;
     std::uint64_t first;
+    // Where it may be, if `first` is not known.
+    std::uint64_t begin = 0, end = ~std::uint64_t{0};
   };
 
   explicit WindowAddresses(const earl::Trace& trace) {
@@ -42,7 +44,8 @@ class WindowAddresses {
     const WindowMemory* const part = find(window, target);
     if (part == nullptr) return {window, target, first};
     const bool known = first != RmaPlace::kUnknown;
-    return {absent<WindowId>(), target, known ? part->address + first : first};
+    return {absent<WindowId>(), target, known ? part->address + first : first, part->address,
+            part->end()};
   }
   // Over that of a shared window, so that others may have stored there, too.
   bool over_shared(WindowId window, ProcessId target) const {

@@ -29,8 +29,9 @@ class WindowWrites {
     ProcessId origin{};
     std::uint32_t rmaid = 0;  // of the put
     std::uint64_t first = 0, bytes = 0;
-    bool swap = false;          // it may have changed nothing
-    Seconds complete = kNever;  // at the target
+    std::uint64_t begin = 0, end = ~std::uint64_t{0};  // where it may be, if `first` is not known
+    bool swap = false;                                 // it may have changed nothing
+    Seconds complete = kNever;                         // at the target
     bool known() const { return first != RmaPlace::kUnknown; }
   };
 
@@ -41,6 +42,8 @@ class WindowWrites {
   void issue(Write write, WindowId window, ProcessId target) {
     const WindowAddresses::Place at = addresses_.place(window, target, write.first);
     write.first = at.first;
+    write.begin = at.begin;
+    write.end = at.end;
     std::deque<Write>& writes = writes_[{at.window, at.target}];
     if (writes.size() == kMostWindowWrites) {
       open_.erase(key(writes.front().origin, writes.front().rmaid));
@@ -71,6 +74,7 @@ class WindowWrites {
     for (const Write& w : written->second) {
       if (w.origin == reader || w.complete < read) continue;
       if (!w.known()) {
+        if (w.begin >= place.first + bytes || place.first >= w.end) continue;
         several = several || (unknown != nullptr && unknown->origin != w.origin);
         unknown = &w;
       } else if (w.first < place.first + bytes && place.first < w.first + w.bytes) {
