@@ -326,8 +326,9 @@ EXIT lid=1 time=9
         self.assert_whole(anchor)
         found = []
         with otf2.reader.open(str(anchor)) as archive:
-            start = min(event.time for _, event in archive.events)
-            for location, event in archive.events:
+            events = list(archive.events)
+            start = min(event.time for _, event in events)
+            for location, event in events:
                 if hasattr(event, "win"):
                     more = (event.bytes, event.remote) if hasattr(event, "bytes") else ()
                     found.append((location.group.name, type(event).__name__, event.win.name, event.matching_id,
