@@ -52,6 +52,21 @@ struct PolledSeries {
     });
   }
 
+  // When it first tested the variable of SHMEM there; nothing if it did not.
+  std::optional<Seconds> first_for_variable(std::uint64_t offset) const {
+    return first([&](const MpiPoll& m) {
+      const std::uint64_t place = raw(m.disp), count = std::max(raw(m.requests), 1u);
+      return raw(m.kind) == raw(PollKind::kShmem) && raw(m.bytes) != 0 && m.disp != kUnknown64 &&
+             place <= offset && offset - place < count * raw(m.bytes);
+    });
+  }
+  // The same of a lock of SHMEM.
+  std::optional<Seconds> first_for_lock(LockId lock) const {
+    return first([&](const MpiPoll& m) {
+      return raw(m.kind) == raw(PollKind::kShmem) && raw(m.bytes) == 0 && raw(m.disp) == raw(lock);
+    });
+  }
+
  private:
   template <class Is>
   std::optional<Seconds> first(Is&& is) const {

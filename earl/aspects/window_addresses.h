@@ -2,10 +2,12 @@
 // one memory (epilog/format/window_memory.h): the same bytes have one place there, by whatever
 // window they are written and read.
 //
-// Made once of the definitions of a trace; lookups take the logarithm of its windows.
+// Made once of the definitions of a trace; lookups take the logarithm of its windows, the first one
+// of a part of memory the number of shared windows.
 #pragma once
 
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,12 +31,12 @@ class WindowAddresses {
     const Definitions& definitions = trace.definitions();
     definitions.properties.for_each(
         [&](const std::string& key, ProcessId process, const std::string& value) {
-          if (key != run_property::kWindowsMemory) return;
-          for (const WindowMemory& w : windows_in(value)) parts_[process].push_back(w);
+          if (!key.starts_with(run_property::kWindowsMemory)) return;
+          for (const WindowMemory& w : windows_in(value)) parts_[process].emplace(w.window, w);
         });
     for (const auto& [process, windows] : parts_) {
-      for (const WindowMemory& w : windows) {
-        const WindowDef* const def = definitions.windows.find(static_cast<WindowId>(w.window));
+      for (const auto& [number, w] : windows) {
+        const WindowDef* const def = definitions.windows.find(static_cast<WindowId>(number));
         if (def != nullptr && def->flavour == kFlavourShared) shared_.emplace_back(process, w);
       }
     }
@@ -49,12 +51,15 @@ class WindowAddresses {
   }
   // Over that of a shared window, so that others may have stored there, too.
   bool over_shared(WindowId window, ProcessId target) const {
-    const WindowMemory* const part = find(window, target);
+    const WindowMemory* const part = shared_.empty() ? nullptr : find(window, target);
     if (part == nullptr) return false;
+    const auto known = over_shared_.find({window, target});
+    if (known != over_shared_.end()) return known->second;
+    bool over = false;
     for (const auto& [process, shared] : shared_) {
-      if ((process == target || is_absent(process)) && part->meets(shared)) return true;
+      over = over || ((process == target || is_absent(process)) && part->meets(shared));
     }
-    return false;
+    return over_shared_[{window, target}] = over;
   }
 
  private:
@@ -63,14 +68,13 @@ class WindowAddresses {
     auto found = parts_.find(target);  // what holds of the whole run is absent
     if (found == parts_.end()) found = parts_.find(absent<ProcessId>());
     if (found == parts_.end()) return nullptr;
-    for (const WindowMemory& w : found->second) {
-      if (w.window == raw(window)) return &w;
-    }
-    return nullptr;
+    const auto part = found->second.find(raw(window));
+    return part == found->second.end() ? nullptr : &part->second;
   }
 
-  std::map<ProcessId, std::vector<WindowMemory>> parts_;
+  std::map<ProcessId, std::map<std::uint32_t, WindowMemory>> parts_;  // by window
   std::vector<std::pair<ProcessId, WindowMemory>> shared_;
+  mutable std::map<std::pair<WindowId, ProcessId>, bool> over_shared_;
 };
 
 }  // namespace kojak::earl

@@ -388,6 +388,7 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     act(i, pos, Action::Kind::kSymmetricWait, {}, {}, false).variable = {
         pos, raw(r.offset), raw(r.bytes), raw(r.cmp), raw(r.value), nullptr};
+    found_polled(i, pos, [&](const PolledSeries& s) { return s.first_for_variable(raw(r.offset)); });
   }
   void handle(const ALock& r, const Attributes&, std::uint64_t pos) {
     symmetric_lock(r, pos, true);
@@ -599,6 +600,11 @@ class ReplayHandlers {
     if (!f.polled) return;
     const std::optional<Seconds> first = core_.places[i].series.first_for(source, com, tag);
     f.polled_from = first.value_or(f.polled_from);
+  }
+  template <class First>
+  void found_polled(std::uint32_t i, std::uint64_t pos, First&& first) {
+    Frame& f = frame(i, pos);
+    if (f.polled) f.polled_from = first(core_.places[i].series).value_or(f.polled_from);
   }
   Action& act(std::uint32_t i, std::uint64_t pos, Action::Kind kind, WindowId window,
               ProcessId target, bool flag) {

@@ -50,6 +50,9 @@ void ReplayHandlers<S>::symmetric_lock(const R& r, std::uint64_t pos, bool acqui
     return sink_.on_symmetric_lock(SymmetricLock{&moment, r.lkid, acquired, by});
   }
   act(i, pos, Action::Kind::kSymmetricLock, {}, by, acquired).lock = r.lkid;
+  if (acquired) {
+    found_polled(i, pos, [&](const PolledSeries& s) { return s.first_for_lock(r.lkid); });
+  }
 }
 
 template <class S>

@@ -2,7 +2,8 @@
 // analysis reads, so that bytes are compared by address and not by window.
 //
 //   key "windows.memory", of a process; value "WINDOW:ADDRESS:BYTES ...", in decimal numbers, each
-//   window with its part of that process's memory. BYTES 0: all memory (a dynamic window).
+//   window with its part of that process's memory. BYTES 0: all memory (a dynamic window). Of many
+//   windows each thousand has a property: "windows.memory.1", ... tell of those behind the first.
 //
 // Pure functions; what is no such text is left out.
 #pragma once

@@ -263,6 +263,8 @@ KOJAK_INLINED inline typename A::Result recorded(A& a, Recorder& r, RegionId reg
 template <class A>
 bool ends_poll(Recorder& r, const A& a);
 template <class A>
+bool still_ends_poll(Recorder& r, const A& a);
+template <class A>
 void completed_poll(const A& a);
 // The bookkeeping of the call that has completed reads which were a poll.
 template <class A, class H>
@@ -273,7 +275,7 @@ KOJAK_INLINED inline void end_of_poll(A& a, H& hook, typename A::Result result) 
     const BookkeepingLock lock;
     hook.after(arguments_of(a), result, silent);
   } else {
-    if (the_session.multi_threaded) completed_poll(arguments_of(a));
+    if (!the_session.one_caller) completed_poll(arguments_of(a));
   }
 }
 
@@ -357,21 +359,21 @@ template <class A, class H>
   });
 }
 
-// What tells of such a call while it lasts, where no series does.
+// Tells of such a call while it lasts, behind what the note says already.
 template <class A, class H>
 [[gnu::noinline]] void note_apart(A& a, H& hook, Recorder& r, RegionId region, Ticks enter) {
   using Arguments = std::remove_reference_t<decltype(arguments_of(a))>;
   constexpr bool kNoted = Notable<Arguments, Hook<A>>;
   LocalBufferNote& note = *r.note;
-  std::byte* to = note.records;
-  if (r.reads_wait) to = note_held_lock(r, to);
-  to = put_noted(to, Enter{r.lid, record_time(enter), region});
+  std::byte* const to =
+      put_noted(note.records + note.size, Enter{r.lid, record_time(enter), region});
   std::conditional_t<kNoted, OpenCall<Arguments, Hook<A>>, NoOpenCall> open(arguments_of(a), hook,
                                                                             r, to, false);
   keep_note(note, static_cast<std::size_t>(open.entered(enter) - note.records));
 }
 
-// It is recorded, if at all, when it has returned; meanwhile the series stands for it, or a note.
+// It is recorded, if at all, when it has returned. Meanwhile the series stands for it, or a note; a
+// lock is always noted, since who waits for it may wait for ever.
 template <class A>
 [[gnu::noinline]] typename A::Result recorded_apart(A& a, Recorder& r, RegionId region,
                                                     CallFrame& frame) {
@@ -382,11 +384,13 @@ template <class A>
   frame.region = region;
   frame.enter = entered_at;
   frame.trace = CallFrame::Trace::kInHand;
-  const bool noted = A::kBlocks && !series_is_open(r);
+  const bool noted = A::kBlocks && (BeginsReads<A> || !series_is_open(r));
+  const std::uint64_t before = r.note->size;
   if (noted) note_apart(a, hook, r, region, entered_at);
+  const std::uint64_t during = r.note->size;
   const typename A::Result result = called(a, &frame, hook);
   const Ticks exit = ticks();
-  if (noted) drop_note(*r.note);
+  if (noted && r.note->size == during) keep_note(*r.note, before);
   // A call within it has written its ENTER otherwise.
   [[maybe_unused]] const bool unwritten = frame.trace != CallFrame::Trace::kHoldsCalls;
   if constexpr (BeginsReads<A>) {
@@ -403,7 +407,8 @@ template <class A>
     PollEnd end = PollEnd::kOtherCall;
     bool joined = false;
     if constexpr (CompletesReads<A>) {
-      if (result == MPI_SUCCESS && unwritten && reads && r.reads_wait) [[likely]]
+      if (result == MPI_SUCCESS && unwritten && reads && r.reads_wait &&
+          (the_session.one_caller || still_ends_poll(r, arguments_of(a)))) [[likely]]
         joined = join_held(r, entered_at, exit, end);
     }
     if constexpr (Syncs<A>) {

@@ -282,14 +282,15 @@ KOJAK_INLINED inline void unlocked(C& call, Window& window, int rank) {
 
 // A lock of one target: which window and target these are, if it may be part of a poll.
 inline bool names_lock(Recorder& r, const args::WinLock& a, SmallLock& lock) {
-  if (a.assertion != 0 || a.rank == MPI_PROC_NULL) return false;
+  if (a.lock_type != MPI_LOCK_SHARED || a.assertion != 0 || a.rank == MPI_PROC_NULL ||
+      !the_session.one_caller)
+    return false;
   const Window* const window = remembered_window<find_window>(r, a.win);
   if (window == nullptr || !defined_here(r, window->defined) || !window->reads.none() ||
       !window->others.none())
     return false;
   lock.window = window->id;
   lock.target = window->peer(a.rank);
-  lock.exclusive = a.lock_type == MPI_LOCK_EXCLUSIVE;
   return lock.target != kAbsent;
 }
 template <class A>
@@ -323,6 +324,16 @@ template <class A>
                                                   static_cast<RmaId>(request->id)});
   } else {
     return flush_ends_poll(r, a);
+  }
+}
+// The same when it has returned: another thread may have completed them meanwhile, and the program
+// may have done with what they brought. A request is no one's but this call's.
+template <class A>
+[[gnu::noinline]] bool still_ends_poll(Recorder& r, const A& a) {
+  if constexpr (requires { a.request; }) {
+    return true;
+  } else {
+    return ends_poll(r, a);
   }
 }
 

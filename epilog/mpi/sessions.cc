@@ -230,6 +230,7 @@ void start_from_session(unsigned function, const void* caller) {
   sessions = 1;
   // Sessions may be given to several threads, each with its own level.
   s.multi_threaded = true;
+  s.one_caller = false;
   if (!begin_session(learn_world)) {
     say_why_not(
         "the processes of mpi://WORLD are not known; nothing is recorded, the program runs on");

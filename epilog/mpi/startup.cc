@@ -156,6 +156,7 @@ static const char* thread_level() {
   int level = MPI_THREAD_SINGLE;
   if (mpi::Query_thread(&level) != MPI_SUCCESS) return nullptr;
   the_session.multi_threaded = level == MPI_THREAD_MULTIPLE;
+  the_session.one_caller = level <= MPI_THREAD_FUNNELED;
   return level == MPI_THREAD_MULTIPLE     ? "multiple"
          : level == MPI_THREAD_SERIALIZED ? "serialized"
          : level == MPI_THREAD_FUNNELED   ? "funneled"

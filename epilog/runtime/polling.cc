@@ -216,12 +216,14 @@ void write_series(Recorder& r, Polling& p, PollEnd why, RegionId found = absent<
   p.has_parts = false;
 }
 
-// The series so far is what the process was in, if it dies now.
+// The series so far is what the process was in, if it dies now; a lock that is held back, and a
+// call that lasts, may come behind it.
+constexpr std::size_t kRoomBehind = kMaxRecord;
 void note_series(Recorder& r, Polling& p) {
   LocalBufferNote& note = *r.note;
   drop_note(note);
   std::byte* to = note.records;
-  const std::byte* const limit = note.records + LocalBufferNote::kRoom - 2 * kMaxRecord;
+  const std::byte* const limit = note.records + LocalBufferNote::kRoom - kRoomBehind - 2 * kMaxRecord;
   unsigned members = 0, noted = 1;
   const auto note_member = [&](const PolledMember& m) {
     if (to > limit) return;

@@ -34,6 +34,7 @@ struct SmallReads {
   Ticks ask_again = 0;         // no other page is asked for before
   SmallLock lock;
   bool lock_waits = false;                      // that one is held back
+  std::uint64_t noted = 0;                      // size of the note before it
   std::uint32_t again[2] = {kAbsent, kAbsent};  // window and target of such locks
   PollMember sync;  // the last synchronisation of memory that completed nothing
   Ticks sync_exit = 0;
@@ -194,31 +195,28 @@ bool may_hold_lock(const Recorder& r, std::uint32_t window, std::uint32_t target
   const SmallReads& s = *r.trace->reads;
   return !r.reads_wait && s.again[0] == window && s.again[1] == target;
 }
-bool hold_lock(Recorder& r, const SmallLock& lock) {
-  SmallReads* const s = reads_of(r);
-  if (s == nullptr || !hold_polling(r)) return false;
-  s->lock = lock;
-  s->lock_waits = r.reads_wait = true;
-  return true;
-}
 namespace {
 
 template <class F>
 void for_each_record(const Recorder& r, const SmallLock& lock, F&& f) {
   f(Enter{r.lid, record_time(lock.enter), lock.region});
   f(MpiWinLock{r.lid, record_time(lock.exit), static_cast<PeerId>(lock.target),
-               static_cast<WindowId>(lock.window),
-               Byte{static_cast<std::uint8_t>(lock.exclusive ? 1 : 0)}});
+               static_cast<WindowId>(lock.window), Byte{0}});
   f(Exit{r.lid, record_time(lock.exit)});
 }
 
 }  // namespace
 
-std::byte* note_held_lock(const Recorder& r, std::byte* to) {
-  const SmallReads& s = *r.trace->reads;
-  if (!s.lock_waits) return to;
-  for_each_record(r, s.lock, [&](const auto& record) { to = put_noted(to, record); });
-  return to;
+bool hold_lock(Recorder& r, const SmallLock& lock) {
+  SmallReads* const s = reads_of(r);
+  if (s == nullptr || !hold_polling(r)) return false;
+  s->lock = lock;
+  s->lock_waits = r.reads_wait = true;
+  s->noted = r.note->size;
+  std::byte* to = r.note->records + s->noted;
+  for_each_record(r, lock, [&](const auto& record) { to = put_noted(to, record); });
+  keep_note(*r.note, static_cast<std::size_t>(to - r.note->records));
+  return true;
 }
 
 void note_unlock(Recorder& r, std::uint32_t window, std::uint32_t target,
@@ -281,6 +279,7 @@ void join_all(Recorder& r, SmallReads& s, Ticks enter, Ticks exit) {
   };
   const auto join_first = [&] { join_read(r, member(s.written), begin, exit, inside); };
   if (!open) join_first();
+  if (r.polling == nullptr) return;  // it was written
   note_long_calls(r, s, enter, exit);
   for (unsigned i = s.written + 1; i < s.count; ++i) {
     join_read_too(r, member(i), s.ring[i].is.enter);
@@ -306,6 +305,7 @@ bool join_held(Recorder& r, Ticks enter, Ticks exit, PollEnd& end) {
   }
   if (same) {
     r.reads_wait = false;
+    if (s.lock_waits) keep_note(*r.note, s.noted);
     join_all(r, s, enter, exit);
     s.count = s.written;
     s.lock_waits = false;

@@ -8,9 +8,10 @@
 // watches kRing reads; whatever else it records comes into make_room() first, which writes what is
 // held back.
 //
-// A lock of a target may be held back, too: one under which small reads alone were made before. If
-// its unlock completes reads that found nothing new, and nothing else lay between, lock, reads and
-// unlock are one poll.
+// A shared lock of a target may be held back, too: one under which small reads alone were made
+// before. If its unlock completes reads that found nothing new, and nothing else lay between, lock,
+// reads and unlock are one poll. Exclusive ones are recorded, since others wait for who has them;
+// so are all where other threads may do something under the lock.
 //
 // The result is looked at after the call that completes it has returned success, and before the
 // program gets control: before that it may not be read, later it may be gone. A page of memory is
@@ -59,19 +60,17 @@ struct Completing {
   bool unlocks = false;           // it ends the lock that is held back
   bool by_request() const { return !is_absent(rmaid); }
 };
-// The lock of a target: it is open.
+// The shared lock of a target: it is open.
 struct SmallLock {
   std::uint32_t window = 0, target = 0;
   RegionId region{};
-  bool exclusive = false;
   Ticks enter = 0, exit = 0;
 };
 // Whether the last one there had small reads alone under it, so that this one may be held back.
 [[gnu::noinline]] bool may_hold_lock(const Recorder& r, std::uint32_t window, std::uint32_t target);
-// It has returned. False: it is to be recorded.
+// It has returned. False: it is to be recorded. The note ends with it until it is recorded or
+// joined.
 [[gnu::noinline]] bool hold_lock(Recorder& r, const SmallLock& lock);
-// Records of the lock that is held back, if one is, for a note.
-std::byte* note_held_lock(const Recorder& r, std::byte* to);
 // An unlock was recorded, before take_values(): so many operations lay under its lock.
 [[gnu::noinline]] void note_unlock(Recorder& r, std::uint32_t window, std::uint32_t target,
                                    std::uint64_t operations);

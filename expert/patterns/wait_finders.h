@@ -110,7 +110,7 @@ class WaitFinders {
     message_call({&call, m.received, m.sent});
     const earl::Message* const late =
         call.paused ? nullptr : LateSender::deciding(call, m.received);
-    if (late != nullptr) waited_before(LateSender{}, call, late->recv_request, late->send_call);
+    if (late != nullptr) waited_before(LateSender{}, call, late->send_call, asked_for(call, late->recv_request));
   }
   void message_call(const earl::MessageCall& m) {
     // (Of a call that completed several, one message decided how long it waited.)
@@ -154,7 +154,7 @@ class WaitFinders {
     }
     const Call asked = from_first_poll(call);
     KOJAK_TELL_PATTERNS(on_probe, asked, send);
-    if (!call.paused) waited_before(LateSender{}, asked, absent<RequestId>(), send);
+    if (!call.paused) waited_before(LateSender{}, asked, send, asked_for(asked, absent<RequestId>()));
   }
   void on_partitioned(const Call& call, const earl::OpenCall& ready) {
     out_.begin_operation(Operation::Object::kNothing, 0);
@@ -222,7 +222,9 @@ class WaitFinders {
     const earl::SymmetricWait polled{&call, wait.variables};
     KOJAK_TELL_PATTERNS(on_symmetric_wait, polled);
     if (const earl::SymmetricWrite* const write = ShmemLateNotification::ended_by(polled, out_)) {
-      waited_before(ShmemLateNotification{}, call, absent<RequestId>(), write->call);
+      waited_before(ShmemLateNotification{}, call, write->call, [&](const PollStretches::Part& part) {
+        return part.since(wait.variables);
+      });
     }
   }
 #undef KOJAK_TELL_PATTERNS
@@ -263,15 +265,21 @@ class WaitFinders {
     result.enter = call.waits_from();
     return result;
   }
+  // When a part first asked for that request, or at the place of the call that found it.
+  static auto asked_for(const Call& found, RequestId request) {
+    return [&found, request](const PollStretches::Part& part) {
+      return part.since(request, found);
+    };
+  }
   // The same in the parts of a stretch before the one that the call ended; `other`: the call of
-  // another process that ended the wait.
-  template <class Pattern>
-  void waited_before(Pattern pattern, const Call& found, RequestId request,
-                     const earl::OpenCall& other) {
+  // another process that ended the wait; `first`: when a part first asked for what was found.
+  template <class Pattern, class First>
+  void waited_before(Pattern pattern, const Call& found, const earl::OpenCall& other,
+                     First&& first) {
     const PollStretches::Parts* const parts = stretches_.before(found);
     if (parts == nullptr) return;
     for (const PollStretches::Part& part : *parts) {
-      const std::optional<Seconds> since = part.since(request, found);
+      const std::optional<Seconds> since = first(part);
       if (!since) continue;
       Call call = part.call;
       call.polled_from = *since;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "earl/aspects/polls.h"
+#include "earl/aspects/symmetric_memory.h"
 #include "earl/call.h"
 
 namespace kojak::expert {
@@ -34,6 +35,16 @@ class PollStretches {
         if (!first && may_be && m.rid == found.region && m.csid == found.csite) {
           first = m.first_enter;
         }
+      }
+      return first;
+    }
+    // When it first tested one of these variables of SHMEM.
+    template <class Variables>
+    std::optional<Seconds> since(const Variables& variables) const {
+      std::optional<Seconds> first;
+      for (const earl::AwaitedVariable& variable : variables) {
+        const std::optional<Seconds> tested = series.first_for_variable(variable.offset);
+        if (tested && (!first || *tested < *first)) first = tested;
       }
       return first;
     }

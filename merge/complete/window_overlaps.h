@@ -57,9 +57,15 @@ class WindowOverlaps {
                       all.begin() + static_cast<std::ptrdiff_t>(end));
       }
     }
-    if (shared.empty()) return;
-    survey_.definitions.properties.set(run_property::kWindowsMemory, static_cast<ProcessId>(rank),
-                                       written(shared));
+    constexpr std::size_t kOneText = 1000;  // of at most 53 characters each: a text has 64 KiB
+    std::string key = run_property::kWindowsMemory;
+    for (std::size_t from = 0; from < shared.size(); from += kOneText) {
+      const std::vector<WindowMemory> some(
+          shared.begin() + static_cast<std::ptrdiff_t>(from),
+          shared.begin() + static_cast<std::ptrdiff_t>(std::min(from + kOneText, shared.size())));
+      survey_.definitions.properties.set(key, static_cast<ProcessId>(rank), written(some));
+      key = std::string(run_property::kWindowsMemory) + '.' + std::to_string(from / kOneText + 1);
+    }
   }
 
   Survey& survey_;

@@ -6,7 +6,7 @@ import collections
 from independent.intervals import difference, length
 
 WAITS, GOES_ON, ALONE = 1, 1, 4  # judged, and flags, of MPI_POLLED
-REQUEST, MESSAGE, READ, SWAPS, LONG_CALL = 1, 2, 4, 5, 8  # kinds of MPI_POLL
+REQUEST, MESSAGE, READ, SWAPS, SHMEM, LONG_CALL = 1, 2, 4, 5, 7, 8  # kinds of MPI_POLL
 PUT, GET = 1, 2  # kinds of MPI_RMA_PLACE
 SWAP = 15  # op of MPI_RMA_PLACE
 SHARED = 4  # flavour of a window
@@ -57,6 +57,25 @@ def parts_that_asked(call, request):
             yield part, max(part.enter, min(mine or there[:1]))
 
 
+def parts_that_tested(call, tests):
+    """(part, when it first made a test of SHMEM like that)"""
+    for part in call.parts:
+        mine = [m.first_enter for _, m in part.joined if tests(m)]
+        if mine:
+            yield part, max(part.enter, min(mine))
+
+
+def tests_variable(offset):
+    def tests(m):
+        return (m.kind_ == SHMEM and m.bytes != 0 and m.disp is not None and
+                m.disp <= offset < m.disp + max(m.requests, 1) * m.bytes)
+    return tests
+
+
+def tests_lock(lock):
+    return lambda m: m.kind_ == SHMEM and m.bytes == 0 and m.disp == lock
+
+
 def _path_of(trace, call, member):
     """The call path of the polls, with those of the functions that were entered with them."""
     path = call.parent.path if call.parent else ()
@@ -78,6 +97,10 @@ def _since(call, polled):
         elif event.kind in ("MPI_PROBED", "MPI_RECV_REQUEST"):
             asked = [m for _, m in call.joined if m.kind_ == MESSAGE and m.cid == event.cid and
                      m.plid in (None, event.slid) and m.tag in (None, event.tag)]
+        elif event.kind == "SHMEM_WAIT":
+            asked = [m for _, m in call.joined if tests_variable(event.offset)(m)]
+        elif event.kind == "ALOCK":
+            asked = [m for _, m in call.joined if tests_lock(event.lkid)(m)]
         if asked:
             first = min(m.first_enter for m in asked)
     return first
@@ -230,7 +253,7 @@ def _memory(trace):
     """(process, window) -> (first, last address) of windows that share memory."""
     memory = {}
     for (key, process), text in trace.properties.items():
-        if key == "windows.memory":
+        if key.startswith("windows.memory"):
             for window, address, size in (map(int, word.split(":")) for word in text.split()):
                 memory[process, window] = (address, address + size if size else FOREVER)
     return memory

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from independent.intervals import difference, intersection, length, union
 from independent.collectives import claim
 from independent.passive import FOREVER, Absence, Holding, granted_times, times_of_holding
-from independent.polls import parts_that_asked
+from independent.polls import parts_that_tested, tests_lock, tests_variable
 from independent.trace import PAUSING
 
 GET = {"get", "g", "iget", "getmem"}
@@ -113,7 +113,8 @@ def _notifications(trace, severities):
             times.append(last[-1].call.enter if last else first.enter)
         written = min(times) if some else max(times)
         claim(severities, "shmem_late_notification", call, written)
-        for part, since in parts_that_asked(call, None):
+        any_of = [tests_variable(v.offset) for v in variables]
+        for part, since in parts_that_tested(call, lambda m: any(tests(m) for tests in any_of)):
             claim(severities, "shmem_late_notification", part, written, since)
 
 
@@ -150,7 +151,8 @@ def _lock_holdings(trace):
         for epoch, granted_by in queue:
             h = Holding(epoch, queue[0][1])
             h.locking = h.proving = getattr(epoch.lock, "since", epoch.lock.enter)
-            h.asked = min([since for _, since in parts_that_asked(epoch.lock, None)], default=h.locking)
+            h.parts = list(parts_that_tested(epoch.lock, tests_lock(lock)))
+            h.asked = min([since for _, since in h.parts], default=h.locking)
             h.proof = epoch.lock.exit
             holdings.append(h)
         yield holdings
@@ -219,7 +221,7 @@ def contention(trace, absence, prefix, free):
             if not (sets_lock(e.epoch.lock, prefix) or getattr(e.epoch.lock, "polled", False)):
                 continue
             mine = (e.epoch.lock, e.locking, e.proof)
-            for call, since, until in [mine] + [(part, since, part.exit) for part, since in parts_that_asked(e.epoch.lock, None)]:
+            for call, since, until in [mine] + [(part, since, part.exit) for part, since in e.parts]:
                 granted = []
                 for h in order:
                     if h is e:

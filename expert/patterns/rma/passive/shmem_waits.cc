@@ -79,8 +79,8 @@ void RmaWaits::leave_shmem(const Call& call, const ShmemFunction& function) {
       return leave_lock_call(call);
     case ShmemRole::kTestLock:
       if (call.polled && location.parts.size() < kMostParts) {
-        location.parts.push_back(
-            {call, std::exchange(ticket_, kNoTicket), std::exchange(turns_ticket_, kNoTicket)});
+        location.parts.push_back({call, location.tested, std::exchange(ticket_, kNoTicket),
+                                  std::exchange(turns_ticket_, kNoTicket)});
       }
       return leave_lock_call(call);
     case ShmemRole::kClearLock:
@@ -227,7 +227,12 @@ void RmaWaits::on_symmetric_lock(const earl::SymmetricLock& lock) {
   const bool polled = call.polled && shmem_role(call) == ShmemRole::kTestLock;
   if (!polled) forget_parts(location);
   Call asked = call;
-  if (!location.parts.empty()) asked.enter = location.parts.front().call.waits_from();
+  for (Location::Part& part : location.parts) {
+    const Seconds* const since = part.since(lock.lock);
+    if (since == nullptr) continue;
+    part.call.enter = std::max(part.call.enter, *since);
+    asked.enter = std::min(asked.enter, part.call.enter);
+  }
   const LockQueue::Id epoch = locks_.begin(asked, window, by, true);
   locks_[epoch].asked = std::exchange(asked_ticket_, kNoTicket);
   const auto waits = [&, by = by](const Call& asks) {
@@ -240,14 +245,14 @@ void RmaWaits::on_symmetric_lock(const earl::SymmetricLock& lock) {
     waits(call);
   } else if (polled) {
     for (Location::Part& part : location.parts) {
+      if (part.since(lock.lock) == nullptr) continue;
       ticket_ = std::exchange(part.ticket, kNoTicket);
       turns_ticket_ = std::exchange(part.turns, kNoTicket);
-      part.call.enter = part.call.waits_from();
       waits(part.call);
       forget(remembered_, ticket_);
       forget(turns_, turns_ticket_);
     }
-    location.parts.clear();
+    forget_parts(location);
   }
   // Who returns from shmem_set_lock holds it.
   auto& targets = locks_[epoch].targets;

@@ -160,10 +160,14 @@ void RmaWaits::on_polled(const earl::OpenCall& call, const earl::PolledSeries& s
   Location& location = locations_[call.index];
   location.members_of = call.enter_pos;
   location.members.clear();
+  location.tested.clear();
   if (!series.goes_on()) forget_parts(location);
   if (!series.waits()) return;  // it is told of before its polls were over
   for (const MpiPoll& m : series.members) {
     if (!is_absent(m.wid)) location.members.push_back(m);
+    if (raw(m.kind) == raw(PollKind::kShmem) && raw(m.bytes) == 0) {
+      location.tested.emplace_back(raw(m.disp), m.first_enter);
+    }
   }
 }
 

@@ -190,11 +190,19 @@ class RmaWaits {
     CallPathId read_at{};
     bool polls = false;  // the one that it is in reads the same again
     Ticket ticket = kNoTicket, turns = kNoTicket, asked = kNoTicket;
-    // Of tests of locks of SHMEM: series that may go on.
+    // Of tests of locks of SHMEM: series that may go on, each with when it first tested a lock.
+    using TestedLocks = std::vector<std::pair<std::uint64_t, Seconds>>;
     struct Part {
       Call call;
+      TestedLocks tested;
       Ticket ticket, turns;
+      const Seconds* since(LockId lock) const {
+        const auto is = [lock](const auto& one) { return one.first == raw(lock); };
+        const auto found = std::find_if(tested.begin(), tested.end(), is);
+        return found == tested.end() ? nullptr : &found->second;
+      }
     };
+    TestedLocks tested;  // by the latest series
     std::vector<Part> parts;
   };
   struct ShmemLock {  // followed like that of a window
