@@ -388,7 +388,8 @@ class ReplayHandlers {
     if (i == kAbsent) return;
     act(i, pos, Action::Kind::kSymmetricWait, {}, {}, false).variable = {
         pos, raw(r.offset), raw(r.bytes), raw(r.cmp), raw(r.value), nullptr};
-    found_polled(i, pos, [&](const PolledSeries& s) { return s.first_for_variable(raw(r.offset)); });
+    found_polled(i, pos,
+                 [&](const PolledSeries& s) { return s.first_for_variable(raw(r.offset)); });
   }
   void handle(const ALock& r, const Attributes&, std::uint64_t pos) {
     symmetric_lock(r, pos, true);

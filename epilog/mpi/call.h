@@ -81,6 +81,11 @@ template <class A>
 concept BeginsReads = requires {
   requires Hook<A>::kBeginsReads;
 };
+// It gives such a lock back.
+template <class A>
+concept EndsLock = requires {
+  requires Hook<A>::kEndsLock;
+};
 // It synchronises memory; with nothing to complete it may be a poll.
 template <class A>
 concept Syncs = requires {
@@ -373,7 +378,7 @@ template <class A, class H>
 }
 
 // It is recorded, if at all, when it has returned. Meanwhile the series stands for it, or a note; a
-// lock is always noted, since who waits for it may wait for ever.
+// lock is always noted, since who waits for it may wait for ever, here or in its unlock.
 template <class A>
 [[gnu::noinline]] typename A::Result recorded_apart(A& a, Recorder& r, RegionId region,
                                                     CallFrame& frame) {
@@ -384,7 +389,7 @@ template <class A>
   frame.region = region;
   frame.enter = entered_at;
   frame.trace = CallFrame::Trace::kInHand;
-  const bool noted = A::kBlocks && (BeginsReads<A> || !series_is_open(r));
+  const bool noted = A::kBlocks && (BeginsReads<A> || EndsLock<A> || !series_is_open(r));
   const std::uint64_t before = r.note->size;
   if (noted) note_apart(a, hook, r, region, entered_at);
   const std::uint64_t during = r.note->size;

@@ -341,7 +341,7 @@ struct Hook<args::WinLock> : LockHook {
 };
 template <>
 struct Hook<args::WinUnlock> : LockHook {
-  static constexpr bool kCompletesReads = true;
+  static constexpr bool kCompletesReads = true, kEndsLock = true;
 
   template <class C>
   void after(const args::WinUnlock& a, int result, C& call) {

@@ -253,8 +253,6 @@ template <class A>
 }
 
 template <class A>
-inline constexpr bool kUnlocks = std::is_same_v<A, args::WinUnlock>;
-template <class A>
 bool flush_ends_poll(Recorder& r, const A& a) {
   const Window* const window = remembered_window<find_window>(r, a.win);
   if (window == nullptr || !window->reads.none() || !window->others.none()) return false;
@@ -262,7 +260,7 @@ bool flush_ends_poll(Recorder& r, const A& a) {
   if constexpr (requires { a.rank; }) {
     if (a.rank == MPI_PROC_NULL || (target = window->peer(a.rank)) == kAbsent) return false;
   }
-  return completes_held(r, {window->id, target, window->completions, absent<RmaId>(), kUnlocks<A>});
+  return completes_held(r, {window->id, target, window->completions, absent<RmaId>(), EndsLock<A>});
 }
 
 // An unlock is recorded.

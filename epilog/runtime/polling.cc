@@ -223,7 +223,8 @@ void note_series(Recorder& r, Polling& p) {
   LocalBufferNote& note = *r.note;
   drop_note(note);
   std::byte* to = note.records;
-  const std::byte* const limit = note.records + LocalBufferNote::kRoom - kRoomBehind - 2 * kMaxRecord;
+  const std::byte* const limit =
+      note.records + LocalBufferNote::kRoom - kRoomBehind - 2 * kMaxRecord;
   unsigned members = 0, noted = 1;
   const auto note_member = [&](const PolledMember& m) {
     if (to > limit) return;

@@ -38,7 +38,7 @@ struct Session {
   std::atomic<bool> live{false};
   std::atomic<std::uint32_t> functions{0};  // groups of functions whose events are recorded now
   bool multi_threaded = false;
-  bool one_caller = true;  // no thread but one calls MPI, as it has said
+  bool one_caller = true;                  // no thread but one calls MPI, as it has said
   std::atomic<bool> started{false};        // files may be written
   std::atomic<bool> stopped{false};        // and will not be any more
   std::atomic<bool> limit_reached{false};  // for it was as much as ELG_MAX_SIZE allows

@@ -110,7 +110,8 @@ class WaitFinders {
     message_call({&call, m.received, m.sent});
     const earl::Message* const late =
         call.paused ? nullptr : LateSender::deciding(call, m.received);
-    if (late != nullptr) waited_before(LateSender{}, call, late->send_call, asked_for(call, late->recv_request));
+    if (late != nullptr)
+      waited_before(LateSender{}, call, late->send_call, asked_for(call, late->recv_request));
   }
   void message_call(const earl::MessageCall& m) {
     // (Of a call that completed several, one message decided how long it waited.)
@@ -154,7 +155,8 @@ class WaitFinders {
     }
     const Call asked = from_first_poll(call);
     KOJAK_TELL_PATTERNS(on_probe, asked, send);
-    if (!call.paused) waited_before(LateSender{}, asked, send, asked_for(asked, absent<RequestId>()));
+    if (!call.paused)
+      waited_before(LateSender{}, asked, send, asked_for(asked, absent<RequestId>()));
   }
   void on_partitioned(const Call& call, const earl::OpenCall& ready) {
     out_.begin_operation(Operation::Object::kNothing, 0);
@@ -222,9 +224,8 @@ class WaitFinders {
     const earl::SymmetricWait polled{&call, wait.variables};
     KOJAK_TELL_PATTERNS(on_symmetric_wait, polled);
     if (const earl::SymmetricWrite* const write = ShmemLateNotification::ended_by(polled, out_)) {
-      waited_before(ShmemLateNotification{}, call, write->call, [&](const PollStretches::Part& part) {
-        return part.since(wait.variables);
-      });
+      waited_before(ShmemLateNotification{}, call, write->call,
+                    [&](const PollStretches::Part& part) { return part.since(wait.variables); });
     }
   }
 #undef KOJAK_TELL_PATTERNS
@@ -267,9 +268,8 @@ class WaitFinders {
   }
   // When a part first asked for that request, or at the place of the call that found it.
   static auto asked_for(const Call& found, RequestId request) {
-    return [&found, request](const PollStretches::Part& part) {
-      return part.since(request, found);
-    };
+    return
+        [&found, request](const PollStretches::Part& part) { return part.since(request, found); };
   }
   // The same in the parts of a stretch before the one that the call ended; `other`: the call of
   // another process that ended the wait; `first`: when a part first asked for what was found.

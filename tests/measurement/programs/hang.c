@@ -105,6 +105,59 @@ static void locks(MPI_Win win) {
   }
 }
 
+/* Rank 0 reads in rank 2 again and again, each time under a shared lock; a hundred times before others come. */
+static int read_under_lock(MPI_Win win, int reads) {
+  double value = 0;
+  MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win);
+  if (reads < 0) return 0;
+  MPI_Get(&value, 1, MPI_DOUBLE, 2, 0, 1, MPI_DOUBLE, win);
+  MPI_Win_unlock(2, win);
+  return value == 0;
+}
+static void write_number(const char* name) {
+  char line[32];
+  const int size = snprintf(line, sizeof line, "%d\n", (int)getpid());
+  const int file = open("unready", O_CREAT | O_TRUNC | O_WRONLY, 0644);
+  if (write(file, line, (size_t)size) != size || close(file) != 0 || rename("unready", name) != 0) abort();
+}
+static int read_number(const char* name) {
+  int number = 0;
+  FILE* file;
+  while ((file = fopen(name, "r")) == NULL) usleep(1000);
+  if (fscanf(file, "%d", &number) != 1) abort();
+  fclose(file);
+  return number;
+}
+/* "asks": rank 1 takes the lock while rank 0 reads on, and keeps it; rank 0 cannot tell when, so rank 1 does. "holds":
+ * rank 0 keeps its own lock, and rank 1 wants one. */
+static void reads(const char* mode, MPI_Win win) {
+  double value = 0;
+  const int asks = strcmp(mode, "asks") == 0;
+  if (me == 2) in_barrier();
+  if (me == 0) {
+    for (int n = 0; n < 100; ++n) read_under_lock(win, n);
+    if (!asks) read_under_lock(win, -1);
+    note();
+    write_number("reads");
+    if (!asks) stand_outside();
+    while (read_under_lock(win, 0)) {
+    }
+    abort();
+  }
+  const int reader = read_number("reads");
+  note();
+  if (!asks) ready();
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, win);
+  MPI_Put(&value, 1, MPI_DOUBLE, 2, 0, 1, MPI_DOUBLE, win);
+  MPI_Win_flush(2, win);
+  if (!asks) abort();
+  FILE* const file = fopen("ready.0", "w");
+  fprintf(file, "%.9f %.9f %d\n", noted, now(), reader);
+  fclose(file);
+  note();
+  stand_outside();
+}
+
 enum { LARGE = 1 << 20 };
 
 /* Rank 1 neither posts, nor gives its lock of rank 2 back: a large transfer waits for that in some implementations. */
@@ -252,6 +305,11 @@ int main(int argc, char** argv) {
   MPI_Win_create(memory, sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   if (strcmp(mode, "wait") == 0 || strcmp(mode, "start") == 0) epochs(mode, win);
   if (strcmp(mode, "lock") == 0) locks(win);
+  if (strcmp(mode, "asks") == 0 || strcmp(mode, "holds") == 0) {
+    memory[0] = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    reads(mode, win);
+  }
   if (strcmp(mode, "compute") == 0) {
     if (me == 2) in_barrier();
     note();
