@@ -36,6 +36,8 @@ class WindowWrites {
   };
 
   explicit WindowWrites(const Trace& trace) : addresses_(trace) {}
+  WindowWrites(const WindowWrites&) = delete;  // open_ points into writes_
+  WindowWrites& operator=(const WindowWrites&) = delete;
   const WindowAddresses& addresses() const { return addresses_; }
 
   // `write.first`: the first byte in the target's part, or RmaPlace::kUnknown.

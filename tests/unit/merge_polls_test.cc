@@ -318,6 +318,36 @@ TEST(MergePolls, WindowsOverOneMemoryAreTold) {
   EXPECT_EQ(shared_memory(4160), "");
   EXPECT_EQ(shared_memory(0, 1), "1:0:0 0:4096:64");
 }
+// A text holds 64 KiB: more windows than it has room for are told in several.
+TEST(MergePolls, ManyWindowsOverOneMemoryAreToldInParts) {
+  LocalRun run(2);
+  std::string more;
+  constexpr int kWindows = 2500;
+  for (int w = 1; w < kWindows; ++w) {
+    const std::string id = std::to_string(w);
+    more += "MPI_WIN wid=" + id + " cid=0\nWIN_IDENTITY wid=" + id + " hi=5 lo=" + id +
+            " flags=0 flavour=1 model=2\nMPI_WIN_PART wid=" + id + " base=4096 size=64 unit=1\n";
+  }
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    std::string text = window_of(rank, 8);
+    text.insert(text.find("ENTER"), more);
+    run.add(rank, text + (rank == 0 ? kPlaced : "EXIT lid=1 time=4\n"));
+  }
+  run.merge();
+  const auto text = trace_to_text(run.merged, "merged");
+  ASSERT_TRUE(text.ok());
+  std::size_t told = 0, parts = 0;
+  std::istringstream lines(*text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("\"windows.memory") == std::string::npos ||
+        line.find("pid=1") == std::string::npos)
+      continue;
+    ++parts;
+    for (std::size_t at = 0; (at = line.find(":4096:64", at)) != std::string::npos; ++at) ++told;
+  }
+  EXPECT_EQ(told, static_cast<std::size_t>(kWindows));
+  EXPECT_EQ(parts, 3u);
+}
 
 }  // namespace
 }  // namespace kojak::test
