@@ -343,6 +343,13 @@ void start_sampling(Recorder& r) {
   if (!has_room(*s)) complain_of_stack(*s);
 }
 
+namespace {
+thread_local constinit bool recording_begins __attribute__((tls_model("initial-exec"))) = false;
+}
+void drop_samples(bool begins) {
+  recording_begins = begins;
+}
+
 void write_samples(Recorder& r) {
   Sampler* const s = the_sampler;
   if (s == nullptr || s->writing || r.trace == nullptr || r.trace->sampler != s) return;
@@ -353,7 +360,8 @@ void write_samples(Recorder& r) {
   s->writing = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   note_before_samples(r);
-  for (std::uint32_t i = 0; i < state.size; ++i) {
+  if (recording_begins) s->passed.exchange(0);
+  for (std::uint32_t i = 0; i < state.size && !recording_begins; ++i) {
     if (!is_whole(memory, state.round, i)) continue;
     const NotedSample& sample = memory.samples[i];
     RegionId place = define_python_sample(r, kSampled, sample.python);

@@ -33,6 +33,9 @@ void prepare_sampling();
 void start_sampling(Recorder& r);
 // Before a record: what was noted since the last one.
 void write_samples(Recorder& r);
+// While the thread's recording begins, up to its first records, its samples are of the measurement
+// itself: they are dropped, since what these records tell of began before them.
+void drop_samples(bool begins);
 // The trace is about to be closed.
 void end_sampling(LocalTrace& trace);
 

@@ -14,6 +14,7 @@
 #include "epilog/runtime/node_clock.h"
 #include "epilog/runtime/processor_limit.h"
 #include "epilog/runtime/program_floats.h"
+#include "epilog/runtime/sampler.h"
 
 namespace kojak::measure {
 namespace {
@@ -152,20 +153,25 @@ void begin_recording(unsigned function, Ticks returned, const void* caller, void
     stop_recording("cannot be made", s.directory, errno);
     return;
   }
+  drop_samples(true);
   start_recording();
   if (note != nullptr) note(the_recorder);
   const bool stays_open = open != nullptr && enter_init(*open, function, caller);
   if (!stays_open && function != kNoFunction) record_init(function, s.init_time, returned, caller);
   record_start(returned);
+  drop_samples(false);
   if (open != nullptr) take_in_hand(*open);
   if (s.config.verbose && s.run.rank == 0) say("traces go to %s", s.directory);
 }
 
 bool begin_recording_apart() {
   const Ticks returned = ticks();
-  if (!the_session.started || the_session.stopped || !open_trace(the_recorder)) return false;
-  record_start(returned);
-  return true;
+  if (!the_session.started || the_session.stopped) return false;
+  drop_samples(true);
+  const bool opens = open_trace(the_recorder);
+  if (opens) record_start(returned);
+  drop_samples(false);
+  return opens;
 }
 
 void write_clock_rate(Recorder& r) {
