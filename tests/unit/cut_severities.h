@@ -32,7 +32,15 @@ class Severities {
     }
     return sum;
   }
-  double total(const char* metric) const { return report_.total(report_.find_metric(metric)); }
+  double total(const char* metric) const {
+    const std::size_t m = report_.find_metric(metric);
+    if (m == expert::kNone) throw std::runtime_error(std::string("no metric ") + metric);
+    return report_.total(m);
+  }
+  // A model of which the trace has no calls has no metrics.
+  double total_or_none(const char* metric) const {
+    return report_.find_metric(metric) == expert::kNone ? 0 : total(metric);
+  }
   // For the independent analysis; `bytes`: the trace.
   void keep(const std::string& name, const Bytes& bytes) const {
     const TempDir folder;
