@@ -72,10 +72,8 @@ std::uint32_t least_member(const CommDef& comm) {
 
 }  // namespace
 
-struct RowMaker::Call {
-  std::uint32_t id = kAbsent;  // in the trace's own numbers; absent: no region of the program
-  bool call_site = false;      // it is that of one: what this enters is the region
-  double time = 0;
+// (Absent where it is no region of the program.)
+struct RowMaker::Call : RowMaker::Around {
   std::uint64_t begins = 0;  // offset of its first record
   std::uint64_t events = 0;  // before it
 };
@@ -155,10 +153,13 @@ std::uint64_t RowMaker::pair(const Shared& on, std::uint32_t from, std::uint32_t
 // ---- regions -------------------------------------------------------------------------------
 
 void RowMaker::enter(std::uint32_t region, bool call_site, double time, std::uint64_t offset) {
-  calls_.push_back({region, call_site, time, attributes_ != 0 ? attributes_ : offset, events_});
+  calls_.push_back({{region, call_site, time}, attributes_ != 0 ? attributes_ : offset, events_});
 }
 void RowMaker::leave() {
   if (!calls_.empty()) calls_.pop_back();
+}
+std::vector<RowMaker::Around> RowMaker::around() const {
+  return {calls_.begin(), calls_.end() - (calls_.empty() ? 0 : 1)};
 }
 // (A definition may come later than the enter.)
 const RegionDef* RowMaker::region_of(const Call& call) const {
@@ -190,6 +191,7 @@ void RowMaker::take(const RawRecord& record) {
     return;
   }
   offset_ = record.offset;
+  behind_ = record.offset + 2 + record.length;
   dispatch_record(record.type, [&]<class R>() { follow<R>(record); });
   ++events_;
   request_ = kAbsent;
@@ -252,7 +254,9 @@ void RowMaker::collective(Shared& on, bool window, bool meets, double exit) {
          exit,
          call.begins,
          offset_,
+         behind_,
          call.events,
+         events_ + 1 - call.events,
          open(),
          messages_,
          agreement_});
