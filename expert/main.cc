@@ -182,6 +182,10 @@ void print_results(const po::variables_map& options, const expert::Report& repor
   out.flush();
 }
 
+std::size_t processes_of(const po::variables_map& options) {
+  return options.count("processes") == 0 ? 1 : options["processes"].as<std::size_t>();
+}
+
 void say_alone(const std::string& why) {
   std::cerr << "expert: one process analyses all: " << why << '\n';  // also if quiet
 }
@@ -189,9 +193,13 @@ void say_alone(const std::string& why) {
 // Cuts the run for several processes, if they are wanted; says why where it cannot be. True: it is
 // cut.
 Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input& reading,
-                          parallel::Parts& parts) {
+                          parallel::Team& team, parallel::Parts& parts) {
   parallel::Parts::Options wanted;
-  wanted.processes = options["processes"].as<std::size_t>();
+  wanted.processes = processes_of(options);
+  if (team.size() > 1) {
+    wanted.processes = static_cast<std::size_t>(team.size());
+    wanted.team = &team;
+  }
   if (options.count("cut-at") != 0) wanted.at = options["cut-at"].as<std::string>();
   if (wanted.processes == 1 && wanted.at.empty()) return false;
   const auto alone = [](const std::string& why) {
@@ -202,12 +210,17 @@ Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input&
   certain.root_causes = options["causes"].as<std::string>() == "always";
   if (const std::string why = parallel::too_much(certain); !why.empty()) return alone(why);
   if (options.count("html") != 0) return alone("a page cannot be drawn in parts yet (--html)");
+  if (options.count("keep") != 0) return alone("--keep keeps what one process merges");
   if (reading.in_part()) return alone("--from and --to are for one process");
   if (reading.file() == "-") return alone("standard input is for one process");
   std::optional<merge::MergeOptions> merging;
   std::optional<cli::Progress> bar;
   if (reading.merge() != nullptr) {
     merging = *reading.merge();
+    if (team.size() > 1) {
+      merging->threads =
+          std::max(1u, merging->threads / static_cast<unsigned>(parallel::launched()->on_node));
+    }
     merging->progress = [&](std::uint64_t done, std::uint64_t all) {
       if (!bar) bar.emplace("merging", all);
       bar->update_now(done);
@@ -235,7 +248,8 @@ Result<std::optional<expert::Report>> by_several(parallel::Parts& parts,
   return report;
 }
 
-ExitCode analyse(const po::variables_map& options) {
+// One of a team that does not lead does what it is asked for, and says nothing.
+ExitCode analyse(const po::variables_map& options, parallel::Team& team) {
   const std::string input = options["trace"].as<std::string>();
   std::string output =
       options.count("output") != 0 ? options["output"].as<std::string>() : report_name(input);
@@ -266,15 +280,10 @@ ExitCode analyse(const po::variables_map& options) {
   }
   std::optional<html::TimelineReader> timeline;  // what the page shows of the analysis' pass
   if (!html.empty()) timeline.emplace(html::quick_limits());
-  constexpr std::size_t kMostProcesses = 1024;
-  if (const auto n = options["processes"].as<std::size_t>(); n == 0 || n > kMostProcesses) {
-    return cli::usage_error("--processes is a number from 1 to 1024");
-  } else if (n > 1 && options.count("keep") != 0) {
-    return cli::usage_error("--keep keeps what one process merges: not with --processes");
-  }
   parallel::Parts parts;
-  auto cut = cut_in_parts(options, reading, parts);
+  auto cut = cut_in_parts(options, reading, team, parts);
   if (!cut) return cli::failed(cut.error());
+  if (!team.leads() && !*cut) return ExitCode::kFine;
   std::optional<earl::Trace> whole;  // as far as one process reads it
   const auto open = [&]() -> Status {
     auto opened = reading.open();
@@ -303,6 +312,10 @@ ExitCode analyse(const po::variables_map& options) {
   }
   if (timeline) analysis.page = &*timeline;
   std::optional<expert::Report> in_parts;
+  if (!team.leads()) {
+    parts.serve(analysis);
+    return ExitCode::kFine;
+  }
   if (*cut) {
     auto report = by_several(parts, analysis);
     if (!report) return cli::failed(report.error());
@@ -363,7 +376,14 @@ ExitCode run(const po::variables_map& options, const std::vector<std::string>& c
   }
   if (options.count("trace") == 0)
     return cli::usage_error("no trace given, nor the directory of a run");
-  if (options.count("alone") != 0) return analyse(options);
+  constexpr std::size_t kMostProcesses = 1024;
+  if (const auto n = processes_of(options); n == 0 || n > kMostProcesses) {
+    return cli::usage_error("--processes is a number from 1 to 1024");
+  } else if (n > 1 && options.count("keep") != 0) {
+    return cli::usage_error("--keep keeps what one process merges: not with --processes");
+  }
+  parallel::Team nobody;
+  if (options.count("alone") != 0) return analyse(options, nobody);
   auto team = parallel::Team::join(
       {.command = command,
        .input = options["trace"].as<std::string>(),
@@ -375,18 +395,21 @@ ExitCode run(const po::variables_map& options, const std::vector<std::string>& c
     std::this_thread::sleep_for(std::chrono::seconds(1));
     return team.error().code;
   }
-  if (!team->leads()) return team->wait_for_leader();
-  if (team->size() > 1) {
-    // What is written goes through the launcher, which shows a terminal where there may be a file.
-    ::setenv("NO_COLOR", "1", 0);
-    cli::print_note("one process analyses, the other " + std::to_string(team->size() - 1) +
-                    (team->size() == 2 ? " waits" : " wait") +
-                    " for it: an analysis cannot be divided yet");
+  if (!team->leads()) {
+    // What it would say the leader says, too; or it is why it cannot do what it is asked for.
+    std::ostringstream said;
+    std::cout.rdbuf(nullptr);
+    std::streambuf* const messages = std::cerr.rdbuf(said.rdbuf());
+    (void)analyse(options, *team);
+    std::cerr.rdbuf(messages);
+    return team->wait_for_leader(said.str());
   }
-  const bool both = team->size() > 1 && options["processes"].as<std::size_t>() > 1;
+  // What is written goes through the launcher, which shows a terminal where there may be a file.
+  if (team->size() > 1) ::setenv("NO_COLOR", "1", 0);
+  const bool both = team->size() > 1 && processes_of(options) > 1;
   const ExitCode status =
       both ? cli::usage_error("--processes starts processes of its own: not under a launcher")
-           : analyse(options);
+           : analyse(options, *team);
   team->end(status);
   return status;
 }
@@ -440,14 +463,14 @@ int main(int argc, char** argv) {
       ("list-patterns", "print all metrics with what they mean")  //
       ("doc-url", po::value<std::string>()->value_name("URL"),
        "where the pages about the patterns are");
-  options.visible.add_options()("alone", "do not ask other processes of an mpirun");
+  options.visible.add_options()("processes", po::value<std::size_t>()->value_name("N"),
+                                "of a run: so many processes analyse it")(
+      "alone", "do not ask other processes of an mpirun");
   // By kojak run, which says itself what lies where.
   options.hidden.add_options()("trace", po::value<std::string>())("files-told",
                                                                   po::value<std::string>());
-  // Several processes analyse a merged trace. (Hidden as long as finding where to cut takes one
-  // process as long as analysing.) For tests: cuts it at these meetings, or at all at rest.
-  options.hidden.add_options()("processes", po::value<std::size_t>()->default_value(1))(
-      "cut-at", po::value<std::string>());
+  // For tests: cuts it at these meetings (parallel/slices.h).
+  options.hidden.add_options()("cut-at", po::value<std::string>());
   options.positional.add("trace", 1);
   const std::vector<std::string> command(argv, argv + argc);
   return cli::run_tool(argc, argv, kInfo, options,

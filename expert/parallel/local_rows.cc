@@ -93,7 +93,7 @@ class LocalRows::Watch final : public merge::TraceWatch {
     if (epochs_ != nullptr) standing.windows = windows_of(*epochs_);
     bytes_ += size_of(standing);
     standings_.emplace(row.ends, std::move(standing));
-    if (standings_.size() > 2 * rows_.rows().size() + 64) forget();
+    if (standings_.size() > 2 * rows_.rows().size() + 64 || bytes_ > most_bytes_) forget();
     while (bytes_ > most_bytes_ && rows_.rows().size() > 1) {
       rows_.thin(rows_.bits() + 1);
       forget();

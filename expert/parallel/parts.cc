@@ -21,6 +21,29 @@ struct FromChild {
   }
 };
 
+// The others of a team, each of which has been asked for a part; the rest of what they tell is
+// received before this goes, since they wait until it is.
+class Asked {
+ public:
+  Asked(Team& team, std::vector<std::size_t> cuts)
+      : team_(team), last_(static_cast<int>(cuts.size())) {
+    Packer packer;
+    packer(cuts);
+    for (int rank = 1; rank <= last_; ++rank) team_.ask(rank, packer.bytes());
+  }
+  ~Asked() {
+    while (taken_ < last_) (void)take();
+  }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+  // Of the next part.
+  Result<std::vector<std::byte>> take() { return team_.answer_of(++taken_); }
+
+ private:
+  Team& team_;
+  int last_, taken_ = 0;
+};
+
 constexpr const char* kLate = "the whole run decides which of its waits count";
 
 }  // namespace
@@ -34,6 +57,7 @@ std::string too_much(const expert::AnalysisOptions& wanted) {
 
 Result<bool> Parts::cut(const Options& options) {
   file_ = options.file;
+  team_ = options.team;
   if (options.merge != nullptr) {
     auto slices = LocalSlices::of(*options.merge);
     if (!slices) return slices.error();
@@ -77,6 +101,36 @@ Result<std::unique_ptr<expert::PartAnalysis>> Parts::part(std::size_t number,
   return analysis;
 }
 
+Result<std::vector<std::byte>> Parts::told_part(std::size_t number,
+                                                const expert::AnalysisOptions& wanted) {
+  expert::AnalysisOptions quietly = wanted;
+  quietly.progress = nullptr;
+  auto analysis = part(number, quietly);
+  if (!analysis) return analysis.error();
+  FromChild told{alone_, slices_->own_events(number, trace_->events_read()),
+                 (*analysis)->take_sums()};
+  if (told.why.empty() && told.sums.late) told.why = kLate;
+  Packer packer;
+  packer(told);
+  return packer.bytes();
+}
+
+void Parts::serve(const expert::AnalysisOptions& wanted) {
+  if (!too_much(wanted).empty()) return;
+  while (const auto work = team_->next_work()) {
+    std::vector<std::size_t> cuts;
+    Unpacker unpacker(*work);
+    unpacker(cuts);
+    if (!unpacker.good() || cuts != slices_->cuts()) {
+      team_->answer(Error{.code = ExitCode::kOutputFailed,
+                          .reason = "it sees other traces than the first process",
+                          .remedy = "the run's folder must be the same for all processes"});
+    } else {
+      team_->answer(told_part(static_cast<std::size_t>(team_->rank() - 1), wanted));
+    }
+  }
+}
+
 Result<std::optional<expert::Report>> Parts::analyse(const expert::AnalysisOptions& wanted) {
   const auto by_one = [&](const std::string& why) {
     alone_ = why;
@@ -84,19 +138,14 @@ Result<std::optional<expert::Report>> Parts::analyse(const expert::AnalysisOptio
     return std::optional<expert::Report>();
   };
   const std::size_t parts = slices_->size();
-  expert::AnalysisOptions quietly = wanted;
-  quietly.progress = nullptr;
   Children children;
-  const auto work = [&](std::size_t k) -> Result<std::vector<std::byte>> {
-    auto analysis = part(k, quietly);
-    if (!analysis) return analysis.error();
-    FromChild told{alone_, slices_->own_events(k, trace_->events_read()), (*analysis)->take_sums()};
-    if (told.why.empty() && told.sums.late) told.why = kLate;
-    Packer packer;
-    packer(told);
-    return packer.bytes();
-  };
-  if (Status status = children.start(parts - 1, work); !status) return status.error();
+  if (team_ == nullptr) {
+    const auto work = [&](std::size_t k) { return told_part(k, wanted); };
+    if (Status status = children.start(parts - 1, work); !status) return status.error();
+  }
+  std::optional<Asked> asked;
+  if (team_ != nullptr) asked.emplace(*team_, slices_->cuts());
+  const auto take = [&](std::size_t k) { return asked ? asked->take() : children.take(k); };
   auto last = part(parts - 1, wanted);
   if (!last) return last.error();
   if (!alone_.empty()) return by_one(alone_);
@@ -104,7 +153,7 @@ Result<std::optional<expert::Report>> Parts::analyse(const expert::AnalysisOptio
   events_ = slices_->own_events(parts - 1, trace_->events_read());
   std::optional<expert::PartSums> all;
   for (std::size_t k = 0; k + 1 < parts; ++k) {
-    auto bytes = children.take(k);
+    auto bytes = take(k);
     if (!bytes) return bytes.error();
     FromChild told{{}, 0, (*last)->no_sums()};
     Unpacker unpacker(*bytes);

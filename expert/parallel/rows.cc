@@ -126,6 +126,8 @@ RowMaker::Shared& RowMaker::comm(CommId id) {
 }
 
 RowMaker::Window& RowMaker::window(WindowId id) {
+  if (latest_ != nullptr && latest_id_ == id && latest_->shared.known) [[likely]]
+    return *latest_;
   std::unique_ptr<Window>& at = windows_[raw(id)];
   if (at == nullptr) {
     at = std::make_unique<Window>();
@@ -138,6 +140,8 @@ RowMaker::Window& RowMaker::window(WindowId id) {
     }
   }
   if (!at->shared.known) lost();
+  latest_ = &*at;
+  latest_id_ = id;
   return *at;
 }
 
@@ -287,7 +291,10 @@ void RowMaker::on(const MpiWinCollExit& r) {
   }
   collective(w.shared, true, move != EpochMove::kNone, r.time.value);
   // (Its identifier may name another one then.)
-  if (move == EpochMove::kFree) windows_.erase(raw(r.wid));
+  if (move == EpochMove::kFree) {
+    windows_.erase(raw(r.wid));
+    latest_ = nullptr;
+  }
 }
 
 // ---- messages and requests -----------------------------------------------------------------
@@ -391,6 +398,10 @@ void RowMaker::on(const MpiWinUnlockAll& r) {
 void RowMaker::operation(WindowId wid, PeerId target) {
   if (is_absent(wid)) return lost();
   Window& w = window(wid);
+  if (w.standing.only_fences()) [[likely]] {
+    ++w.in_fence;
+    return;
+  }
   // (The transfer's own record tells of it where its target is locked, or accessed.)
   if (is_absent(target) && (w.standing.locks != 0 || w.standing.access_open)) return;
   switch (w.standing.epoch_of(w.peers[raw(target)])) {

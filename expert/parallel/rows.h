@@ -160,6 +160,8 @@ class RowMaker {
   std::unordered_map<std::uint32_t, std::uint64_t> requests_;  // open ones; of a send its channel
   std::unordered_map<std::uint32_t, Shared> comms_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Window>> windows_;
+  Window* latest_ = nullptr;  // of these, asked for last
+  WindowId latest_id_{};
   std::uint64_t messages_ = 0, agreement_ = 0;
   std::uint64_t events_ = 0;
   std::int64_t teams_ = 0, thread_locks_ = 0;

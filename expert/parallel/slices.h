@@ -31,6 +31,7 @@ class Slices {
   std::string cut_evenly(std::size_t parts);
   std::string cut_at(const std::string& at);
 
+  const std::vector<std::size_t>& cuts() const { return cuts_; }  // numbers of meetings
   std::size_t size() const { return cuts_.size() + 1; }
   std::uint64_t percent_of_longest() const;  // of the whole run
 
