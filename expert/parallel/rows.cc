@@ -72,10 +72,8 @@ std::uint32_t least_member(const CommDef& comm) {
 
 }  // namespace
 
-struct RowMaker::Call {
-  std::uint32_t id = kAbsent;  // in the trace's own numbers; absent: no region of the program
-  bool call_site = false;      // it is that of one: what this enters is the region
-  double time = 0;
+// (Absent where it is no region of the program.)
+struct RowMaker::Call : RowMaker::Around {
   std::uint64_t begins = 0;  // offset of its first record
   std::uint64_t events = 0;  // before it
 };
@@ -128,6 +126,8 @@ RowMaker::Shared& RowMaker::comm(CommId id) {
 }
 
 RowMaker::Window& RowMaker::window(WindowId id) {
+  if (latest_ != nullptr && latest_id_ == id && latest_->shared.known) [[likely]]
+    return *latest_;
   std::unique_ptr<Window>& at = windows_[raw(id)];
   if (at == nullptr) {
     at = std::make_unique<Window>();
@@ -140,6 +140,8 @@ RowMaker::Window& RowMaker::window(WindowId id) {
     }
   }
   if (!at->shared.known) lost();
+  latest_ = &*at;
+  latest_id_ = id;
   return *at;
 }
 
@@ -155,10 +157,13 @@ std::uint64_t RowMaker::pair(const Shared& on, std::uint32_t from, std::uint32_t
 // ---- regions -------------------------------------------------------------------------------
 
 void RowMaker::enter(std::uint32_t region, bool call_site, double time, std::uint64_t offset) {
-  calls_.push_back({region, call_site, time, attributes_ != 0 ? attributes_ : offset, events_});
+  calls_.push_back({{region, call_site, time}, attributes_ != 0 ? attributes_ : offset, events_});
 }
 void RowMaker::leave() {
   if (!calls_.empty()) calls_.pop_back();
+}
+std::vector<RowMaker::Around> RowMaker::around() const {
+  return {calls_.begin(), calls_.end() - (calls_.empty() ? 0 : 1)};
 }
 // (A definition may come later than the enter.)
 const RegionDef* RowMaker::region_of(const Call& call) const {
@@ -190,6 +195,7 @@ void RowMaker::take(const RawRecord& record) {
     return;
   }
   offset_ = record.offset;
+  behind_ = record.offset + 2 + record.length;
   dispatch_record(record.type, [&]<class R>() { follow<R>(record); });
   ++events_;
   request_ = kAbsent;
@@ -252,7 +258,9 @@ void RowMaker::collective(Shared& on, bool window, bool meets, double exit) {
          exit,
          call.begins,
          offset_,
+         behind_,
          call.events,
+         events_ + 1 - call.events,
          open(),
          messages_,
          agreement_});
@@ -283,7 +291,10 @@ void RowMaker::on(const MpiWinCollExit& r) {
   }
   collective(w.shared, true, move != EpochMove::kNone, r.time.value);
   // (Its identifier may name another one then.)
-  if (move == EpochMove::kFree) windows_.erase(raw(r.wid));
+  if (move == EpochMove::kFree) {
+    windows_.erase(raw(r.wid));
+    latest_ = nullptr;
+  }
 }
 
 // ---- messages and requests -----------------------------------------------------------------
@@ -387,6 +398,10 @@ void RowMaker::on(const MpiWinUnlockAll& r) {
 void RowMaker::operation(WindowId wid, PeerId target) {
   if (is_absent(wid)) return lost();
   Window& w = window(wid);
+  if (w.standing.only_fences()) [[likely]] {
+    ++w.in_fence;
+    return;
+  }
   // (The transfer's own record tells of it where its target is locked, or accessed.)
   if (is_absent(target) && (w.standing.locks != 0 || w.standing.access_open)) return;
   switch (w.standing.epoch_of(w.peers[raw(target)])) {

@@ -59,7 +59,9 @@ struct Row {
   double enter = 0, exit = 0;  // as recorded
   std::uint64_t begins = 0;    // offset of the first record of the call, attributes before it
   std::uint64_t ends = 0;      // and of the one by which it is left
-  std::uint64_t events = 0;    // before that
+  std::uint64_t behind = 0;    // offset behind that
+  std::uint64_t events = 0;    // before the call
+  std::uint64_t in_call = 0;   // events of the call
   std::uint16_t open = 0;
   std::uint64_t messages = 0, agreement = 0;
 };
@@ -72,6 +74,16 @@ class RowMaker {
 
   // All records of the trace in their order; `offset` of the record says where it stands.
   void take(const RawRecord& record);
+
+  // A region that is open, in the trace's own numbers.
+  struct Around {
+    std::uint32_t id = kAbsent;
+    bool call_site = false;  // `id` is that of one: what this enters is the region
+    double time = 0;         // of the enter, as recorded
+  };
+  // Of a row that is given: what is open around the meeting, from the outermost inwards.
+  std::vector<Around> around() const;
+  MpiRole role() const;  // of the innermost region
 
   // ---- of the whole trace, when it is over
   // Some record is of those that only one process can analyse.
@@ -100,7 +112,6 @@ class RowMaker {
   void leave();
   const RegionDef* region_of(const Call& call) const;
   const RegionDef* innermost() const;
-  MpiRole role() const;  // of the innermost region
   // A collective call on it ends, which may be a meeting.
   void collective(Shared& on, bool window, bool meets, double exit);
   void operation(WindowId wid, PeerId target);
@@ -149,11 +160,14 @@ class RowMaker {
   std::unordered_map<std::uint32_t, std::uint64_t> requests_;  // open ones; of a send its channel
   std::unordered_map<std::uint32_t, Shared> comms_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Window>> windows_;
+  Window* latest_ = nullptr;  // of these, asked for last
+  WindowId latest_id_{};
   std::uint64_t messages_ = 0, agreement_ = 0;
   std::uint64_t events_ = 0;
   std::int64_t teams_ = 0, thread_locks_ = 0;
   std::uint32_t request_ = kAbsent;  // of the attribute before the event
   std::uint64_t offset_ = 0;         // of the event
+  std::uint64_t behind_ = 0;         // and behind it
   std::uint64_t attributes_ = 0;     // offset of the first attribute before the event, 0 if none
   bool unknown_ = false, alone_ = false, locks_ = false;
 };

@@ -29,7 +29,11 @@ class TimeProfile {
     const Path& path = paths_[call_path];
     Cell& cell = path.row[call.index];
     ++cell.visits;
-    double time = call.exclusive.value > 0 ? call.exclusive.value : 0;  // rounding
+    if (call.nests && !path.by_completion && !services_.any()) {
+      cell.time += TimeSum(call.own());
+      return;
+    }
+    double time = call.exclusive.value > 0 ? call.exclusive.value : 0;
     if (services_.any()) [[unlikely]]
       time -= take_service(call, call_path, time);
     if (path.by_completion && class_of_completed(call.completed) != path.time_class) {
@@ -38,6 +42,11 @@ class TimeProfile {
     } else {
       cell.time.add(time);
     }
+  }
+  // Another one counts its time, without what has ended in it here.
+  void leave_open(const earl::Call& call) {
+    learn(call);
+    paths_[raw(call.cnode)].row[call.index].time -= TimeSum(call.nested);
   }
   // Further calls of a call path, whose time is another's: those of a series of polls.
   void on_polls(const earl::OpenCall& at, std::uint64_t calls) {

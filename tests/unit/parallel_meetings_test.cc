@@ -2,7 +2,7 @@
 // locks, half-done calls, what stands around.
 #include <gtest/gtest.h>
 
-#include "expert/parallel/meetings.h"
+#include "expert/parallel/local_rows.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {
