@@ -166,6 +166,7 @@ struct Attributes {
   RequestId request = absent<RequestId>();
   Bytes64 sent{}, recvd{};
   bool from_any = false;              // a receive took the message of any source
+  std::uint32_t allocation = 0;       // that was made in a collective call of ARMCI; 0: none
   std::uint8_t collective_flags = 0;  // how an operation of UPC synchronises (field_values.h)
   // A count of bytes, from the attribute where 32 bits did not hold it.
   static Bytes64 bytes(Bytes64 b, Bytes64) { return b; }

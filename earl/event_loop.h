@@ -160,10 +160,12 @@ class EventLoop {
                                           Handler& handler) {
     constexpr auto kRequest = static_cast<std::byte>(raw(kAttrRequest));
     constexpr auto kCreatedBy = static_cast<std::byte>(raw(kAttrCreatedBy));
+    constexpr auto kAllocation = static_cast<std::byte>(raw(kAttrAllocation));
     std::uint32_t value;
     std::memcpy(&value, body + 1, sizeof value);
     if (swap) value = byte_swapped(value);
     if (body[0] == kRequest) attributes.request = static_cast<RequestId>(value);
+    if (body[0] == kAllocation) attributes.allocation = value;
     if constexpr (requires { handler.created_by(ThreadId{}); }) {
       if (body[0] == kCreatedBy) [[unlikely]]
         handler.created_by(static_cast<ThreadId>(value));

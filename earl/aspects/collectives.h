@@ -71,6 +71,7 @@ struct CollectiveExit {
   PeerId root;
   Bytes64 sent, recvd;
   std::uint8_t flags = 0;
+  std::uint32_t allocation = 0;  // number of the one that was made there; 0: none
 };
 
 }  // namespace kojak::earl

@@ -175,7 +175,7 @@ void ReplayHandlers<S>::coll_exit(const R& r, const Attributes& a, std::uint64_t
   if (!is_absent(root)) root = static_cast<PeerId>(raw(core_.process_of(root)));
   const Bytes64 sent = Attributes::bytes(r.sent, a.sent);
   const Bytes64 recvd = Attributes::bytes(r.recvd, a.recvd);
-  const CollectiveExit exit{f, r.cid, root, sent, recvd, a.collective_flags};
+  const CollectiveExit exit{f, r.cid, root, sent, recvd, a.collective_flags, a.allocation};
   sink_.on_collective_exit(exit);
   const CollectiveInstance* instance = core_.collectives.leave(exit);
   left(*f);

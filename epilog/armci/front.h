@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-enum { ELG_FRONT_VERSION = 1 };
+enum { ELG_FRONT_VERSION = 2 };
 
 /* A call in hand; the measurement library keeps its note of it here. On the stack of the front's function. */
 typedef struct elg_front_call {
@@ -46,6 +46,9 @@ typedef struct elg_front_table {
   void (*unlocked)(elg_front_call* call, int mutex, int proc);
   /* All of a group have met. `completes`: what was put is at its targets, too. */
   void (*met)(elg_front_call* call, const elg_front_group* group, int completes);
+  /* The same of memory that they have allocated, `bases` where the part of each begins; or freed, by its own part. */
+  void (*allocated)(elg_front_call* call, const elg_front_group* group, void* const* bases);
+  void (*freed)(elg_front_call* call, const elg_front_group* group, const void* own);
   void (*notified)(elg_front_call* call, int proc);
   void (*notification_found)(elg_front_call* call, int proc, int value);
   /* ARMCI has started: this process's number, how many there are, and where their MPI communicator lies, or null. Also

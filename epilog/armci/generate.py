@@ -50,12 +50,18 @@ def completed(f):
 
 
 def met(f, completes):
+    def told(group):
+        if f.takes("bases"):
+            return f"table->allocated(&call, {group}, bases);"
+        if f.role == "free" and f.takes("ptr"):
+            return f"table->freed(&call, {group}, ptr);"
+        return f"table->met(&call, {group}, {completes});"
+
     if f.takes("group"):
-        return f"{{ const elg_front_group of = elg_armci_group(group); table->met(&call, &of, {completes}); }}"
+        return f"{{ const elg_front_group of = elg_armci_group(group); {told('&of')} }}"
     if f.family == "init" or "mutexes" in f.name:
-        return f"table->met(&call, 0, {completes});"
-    return (f"{{ elg_front_group of; elg_armci_handle room; "
-            f"table->met(&call, elg_armci_default_group(&of, &room), {completes}); }}")
+        return told("0")
+    return f"{{ elg_front_group of; elg_armci_handle room; {told('elg_armci_default_group(&of, &room)')} }}"
 
 
 def ending(f):

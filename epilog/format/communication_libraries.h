@@ -13,9 +13,9 @@
 namespace kojak {
 
 // Beginnings of files' names, and what the paths of Python's packages contain.
-inline constexpr const char* kLibraryFiles[] = {"libcaf_",  "libarmci", "libga.",
-                                                "libga-",   "libga++",  "libglobalarrays",
-                                                "libpetsc", "libhdf5",  "libboost_mpi"};
+inline constexpr const char* kLibraryFiles[] = {
+    "libcaf_", "libarmci",        "libcomex", "libga.",  "libga-",
+    "libga++", "libglobalarrays", "libpetsc", "libhdf5", "libboost_mpi"};
 inline constexpr const char* kLibraryPackages[] = {"/mpi4py/", "/petsc4py/", "/slepc4py/",
                                                    "/h5py/"};
 

@@ -59,6 +59,12 @@ inline constexpr std::uint8_t kInNoSync = 1, kInMySync = 2, kInAllSync = 4, kOut
 inline constexpr std::uint32_t kFirstMutex = 0xC0000000u, kMutexProcesses = 0x3FFFFu;
 inline constexpr unsigned kMutexBits = 12;
 
+// SHMEM_PLACE of ARMCI: the number of the allocation, and below that the distance from where the
+// target's part of it begins. All processes number their common allocations from 1 on; those of
+// another group, from kOfGroup on, have bits of a hash of its members and behind those a number.
+inline constexpr unsigned kAllocationShift = 40, kAllocationBits = 12;
+inline constexpr std::uint32_t kAllocationOfGroup = 1u << 23, kMostAllocations = 1u << 20;
+
 // MPI_REQUEST_COMPLETE: kind.
 inline constexpr Byte kDoneCollective{1}, kDoneIo{2}, kDoneGeneralized{3};
 

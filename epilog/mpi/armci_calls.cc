@@ -6,9 +6,6 @@
 // of the same processes are numbered together, which is right as long as they come in one order.
 #include "epilog/mpi/armci_calls.h"
 
-#include <stdio.h>
-
-#include <bit>
 #include <new>
 
 #include "epilog/armci/front.h"
@@ -16,10 +13,11 @@
 #include "epilog/format/library_thread.h"
 #include "epilog/format/shmem_functions.h"
 #include "epilog/mpi/group.h"
+#include "epilog/runtime/allocations.h"
 #include "epilog/runtime/call.h"
+#include "epilog/runtime/call_path.h"
 #include "epilog/runtime/comm_object.h"
 #include "epilog/runtime/handle_numbers.h"
-#include "epilog/runtime/program_floats.h"
 #include "epilog/runtime/remote_operation.h"
 #include "epilog/runtime/run_properties.h"
 
@@ -39,6 +37,7 @@ constexpr std::uint32_t kNotificationBytes = 4, kFlagBytes = 4;
 
 struct Set : CommObject {
   Set* next = nullptr;
+  std::uint32_t allocations = 0;  // that it has made
 };
 HashMap<Set*> sets;  // by the number of their group
 Set* first_set = nullptr;
@@ -46,6 +45,8 @@ Set* all_processes = nullptr;
 HandleNumbers contexts;       // by the address of a handle
 Vector<std::uint32_t> ranks;  // by ARMCI's number
 Vector<std::uint32_t> members;
+Vector<std::uintptr_t> bases_in_hand;
+Allocations allocations;
 int own_number = 0;
 
 bool define_object(Recorder& r, CommObject& set) {
@@ -85,16 +86,27 @@ Set* find_set(Group* group) {
   return set;
 }
 
-// Null: all processes, or they are not known.
+// Whom the library names as the members of a group. It may call MPI for that, so the bookkeeping
+// lock is not held. (Like all our containers it stays when a thread ends.)
+thread_local constinit Vector<int> asked_members;
+void ask_members(const elg_front_group* group) {
+  int size = 0;
+  if (group != nullptr) group->size(group->handle, &size);
+  if (size < 0 || !asked_members.resize(static_cast<std::size_t>(size))) size = 0;
+  for (int i = 0; i < size; ++i) {
+    asked_members[static_cast<std::size_t>(i)] = group->process(group->handle, i);
+  }
+}
+
+// The set of the members that were asked for, under the lock. Null: they are not known.
 Set* set_of(const elg_front_group* group) {
   if (group == nullptr) return all_processes;
-  int size = 0;
-  group->size(group->handle, &size);
-  if (size <= 0 || !members.resize(static_cast<std::size_t>(size))) return nullptr;
-  for (int i = 0; i < size; ++i) {
-    const PeerId member = peer_of(group->process(group->handle, i));
+  const std::size_t size = asked_members.size();
+  if (size == 0 || !members.resize(size)) return nullptr;
+  for (std::size_t i = 0; i < size; ++i) {
+    const PeerId member = peer_of(asked_members[i]);
     if (is_absent(member)) return nullptr;
-    members[static_cast<std::size_t>(i)] = raw(member);
+    members[i] = raw(member);
   }
   return find_set(group_of_ranks(members.data(), static_cast<std::uint32_t>(size)));
 }
@@ -140,30 +152,39 @@ void end(elg_front_call* room) {
   record(room, [](Recording& call) { call.leave(); });
 }
 
-RemoteOperation operation_of(const void* handle, int process, Count64 place, unsigned flags,
+// The bookkeeping lock is held.
+Count64 place_of(int process, const void* at) {
+  return process >= 0 ? allocations.place(static_cast<std::uint32_t>(process), at) : kUnknown64;
+}
+RemoteOperation operation_of(const void* handle, int process, const void* at, unsigned flags,
                              std::uint32_t ids) {
   const BookkeepingLock lock;
   const Count context{contexts.of(handle)};
-  return {peer_of(process), static_cast<RmaId>(take_rma_ids(ids)), place, context,
+  return {peer_of(process), static_cast<RmaId>(take_rma_ids(ids)), place_of(process, at), context,
           static_cast<Flags>(flags)};
 }
 
-void transfer(elg_front_call* room, int kind, const void* handle, const void* /*at*/,
+void transfer(elg_front_call* room, int kind, const void* handle, const void* at,
               unsigned long long bytes, int process) {
   record(room, [&](Recording& call) {
     const Moving moving{(kind & ELG_FRONT_PUT) != 0, (kind & ELG_FRONT_GET) != 0};
     const unsigned flags = ((kind & ELG_FRONT_NONBLOCKING) != 0 ? kPlaceNonBlocking : 0u) |
                            ((kind & ELG_FRONT_ATOMIC) != 0 ? kPlaceAtomic : 0u);
     const std::uint32_t ids = moving.put && moving.get ? 2 : 1;
-    write_call(call, operation_of(handle, process, kUnknown64, flags, ids), bytes, moving);
+    write_call(call, operation_of(handle, process, at, flags, ids), bytes, moving);
   });
 }
 
-void put_flag(elg_front_call* room, const void* /*at*/, unsigned long long bytes,
-              const void* /*flag*/, int process) {
+void put_flag(elg_front_call* room, const void* at, unsigned long long bytes, const void* flag,
+              int process) {
   record(room, [&](Recording& call) {
-    write_put_with_signal(call, operation_of(nullptr, process, kUnknown64, 0, 2), bytes, kUnknown64,
-                          kFlagBytes);
+    const RemoteOperation data = operation_of(nullptr, process, at, 0, 2);
+    Count64 place_of_flag = kUnknown64;
+    {
+      const BookkeepingLock lock;
+      place_of_flag = place_of(process, flag);
+    }
+    write_put_with_signal(call, data, bytes, place_of_flag, kFlagBytes);
   });
 }
 
@@ -182,6 +203,7 @@ void write_quiet_of(Recording& call, Count context, unsigned kind, const Set& se
 
 void completed(elg_front_call* room, int kind, const void* handle, int process,
                const elg_front_group* group) {
+  ask_members(group);
   record(room, [&](Recording& call) {
     Count context = absent<Count>();
     const Set* set = nullptr;
@@ -213,24 +235,66 @@ void unlocked(elg_front_call* room, int mutex, int process) {
   });
 }
 
-void met(elg_front_call* room, const elg_front_group* group, int completes) {
+// `note`: what else the members of the set do there, which gives the number of the allocation that
+// they have made, or 0; under the lock, and where the call is not recorded as well.
+template <class F>
+void meet(elg_front_call* room, const elg_front_group* group, bool completes, const F& note) {
   Set* set = nullptr;
+  std::uint32_t allocation = 0;
   if (call_of(room).measured) {
+    ask_members(group);
     const BookkeepingLock lock;
     set = set_of(group);
     if (set != nullptr) {
       ++set->collectives;
       set->collectives_changed = true;
+      allocation = note(*set);
     }
   }
   record(room, [&](Recording& call) {
-    if (completes != 0 && set != nullptr) write_quiet_of(call, absent<Count>(), kQuietPuts, *set);
+    if (completes && set != nullptr) write_quiet_of(call, absent<Count>(), kQuietPuts, *set);
     {
       const BookkeepingLock lock;
       if (set == nullptr || !call.use(*set)) return call.leave();
     }
+    if (allocation != 0) call.event(AttrUi4{kAttrAllocation, Count{allocation}});
     call.leave(
         CollExit{call.r.lid, call.exit, {}, absent<PeerId>(), CommId{set->id}, Bytes{0}, Bytes{0}});
+  });
+}
+
+void met(elg_front_call* room, const elg_front_group* group, int completes) {
+  meet(room, group, completes != 0, [](Set&) { return 0u; });
+}
+
+std::uint32_t number_of_next(Set& set) {
+  const std::uint32_t ordinal = ++set.allocations;
+  if (&set == all_processes) return ordinal < kMostAllocations ? ordinal : 0;
+  constexpr std::uint32_t kOrdinals = 1u << kAllocationBits;
+  const auto members_bits =
+      static_cast<std::uint32_t>(set.identity.lo) % (kAllocationOfGroup / kOrdinals);
+  return kAllocationOfGroup | members_bits * kOrdinals | ordinal % kOrdinals;
+}
+
+void allocated(elg_front_call* room, const elg_front_group* group, void* const* bases) {
+  meet(room, group, false, [&](Set& set) {
+    const std::uint32_t number = number_of_next(set);
+    if (bases == nullptr || number == 0 || !bases_in_hand.resize(ranks.size())) return 0u;
+    std::fill(bases_in_hand.begin(), bases_in_hand.end(), std::uintptr_t{0});
+    for (std::uint32_t i = 0; i < set.group->count; ++i) {
+      const int process = group == nullptr ? static_cast<int>(i) : asked_members[i];
+      const auto at = static_cast<std::size_t>(process);
+      if (process >= 0 && at < bases_in_hand.size())
+        bases_in_hand[at] = reinterpret_cast<std::uintptr_t>(bases[i]);
+    }
+    return allocations.add(&set, number, bases_in_hand) ? number : 0u;
+  });
+}
+
+void freed(elg_front_call* room, const elg_front_group* group, const void* own) {
+  meet(room, group, true, [&](Set& set) {
+    allocations.remove(&set, static_cast<std::uint32_t>(own_number), own);
+    return 0u;
   });
 }
 
@@ -239,8 +303,9 @@ Count64 notification_of(int process) {
 }
 void notified(elg_front_call* room, int process) {
   record(room, [&](Recording& call) {
-    write_call(call, operation_of(nullptr, process, notification_of(own_number), 0, 1),
-               kNotificationBytes, {true, false});
+    RemoteOperation put = operation_of(nullptr, process, nullptr, 0, 1);
+    put.place = notification_of(own_number);
+    write_call(call, put, kNotificationBytes, {true, false});
   });
 }
 void notification_found(elg_front_call* room, int process, int value) {
@@ -277,6 +342,7 @@ void arrived(int me, int count, const void* world) {
   }
   all_processes =
       find_set(known ? group : group_of_ranks(ranks.data(), static_cast<std::uint32_t>(count)));
+  if (all_processes != nullptr) all_processes->name.set_constant("ARMCI_GROUP_WORLD");
   the_session.write_front_state = [](Recorder& r, bool all) {
     const BookkeepingLock inner;
     const Seconds time = record_time(ticks());
@@ -297,6 +363,8 @@ constexpr elg_front_table kTable{
     .locked = locked,
     .unlocked = unlocked,
     .met = met,
+    .allocated = allocated,
+    .freed = freed,
     .notified = notified,
     .notification_found = notification_found,
     .arrived = arrived,
@@ -305,6 +373,7 @@ constexpr elg_front_table kTable{
 }  // namespace
 
 void leave_open_armci_call(Recorder& r) {
+  leave_library_thread(r);
   if (open_armci_call == nullptr) return;
   const bool serves = starts_library && open_armci_call->trace == CallFrame::Trace::kEntered;
   const Ticks since = open_armci_call->enter;
@@ -313,11 +382,7 @@ void leave_open_armci_call(Recorder& r) {
   open_armci_call = nullptr;
   constexpr std::size_t kRoom = 2 * string_room(kMostText) + kMaxRecord;
   if (!serves || r.trace == nullptr || !make_room_for(r, kRoom)) return;
-  const ProgramFloats floats;
-  char bits[24];
-  snprintf(bits, sizeof bits, "%llu",
-           static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(to_seconds(since).value)));
-  define_property(r, run_property::kLibraryProcess, bits);
+  define_time_property(r, run_property::kLibraryProcess, since);
 }
 
 }  // namespace kojak::measure

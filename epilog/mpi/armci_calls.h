@@ -11,7 +11,8 @@ namespace kojak::measure {
 extern thread_local constinit const CallFrame* open_armci_call
     __attribute__((tls_model("initial-exec")));
 
-// MPI_Finalize comes: the call of ARMCI that is open ends here.
+// MPI_Finalize comes: the call of ARMCI that is open ends here, and so does what lies within the
+// library as a whole.
 void leave_open_armci_call(Recorder& r);
 
 }  // namespace kojak::measure

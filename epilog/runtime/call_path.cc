@@ -198,14 +198,26 @@ RegionId add_library_site(Recorder& r, unsigned function, const void* entry, Cou
                           : add_site(r, region_of(function), path, entry, called_by);
 }
 
+// All calls of a thread lie within it that are the inside of a library whose own are recorded.
+thread_local constinit CallFrame within_library __attribute__((tls_model("initial-exec"))) = {};
+
 // Tells once that a library has started this thread. The merge looks whether all of its calls came
-// from there.
+// from there; but where a front records the calls of the library, those of MPI below them are its
+// inside, and so are this thread's, from this one on.
 void note_library_thread(Recorder& r) {
   CodeTable& code = *r.trace->code;
-  constexpr std::size_t kRoom = 2 * string_room(sizeof run_property::kLibraryThread) + kMaxRecord;
+  constexpr std::size_t kRoom = 2 * string_room(kMostText) + kMaxRecord;
   if (code.library_thread || !make_room_for(r, kRoom)) return;
   code.library_thread = true;
-  define_property(r, run_property::kLibraryThread, "yes");
+  if (the_session.armci_functions == nullptr || r.outer_calls != 0) {
+    return define_property(r, run_property::kLibraryThread, "yes");
+  }
+  define_time_property(r, run_property::kLibraryThread, r.last);
+  within_library.mark = &within_library;
+  within_library.entry = kNoStack;
+  within_library.in_call = within_library.sealed = true;
+  r.outer[0] = &within_library;
+  r.outer_calls = 1;
 }
 
 // What stands in a path for the functions that were left out.
@@ -221,6 +233,14 @@ Count define_cut(Recorder& r, Count caller) {
 }
 
 }  // namespace
+
+bool is_within_library(const Recorder& r) {
+  return r.frame == &within_library || (r.outer_calls != 0 && r.outer[0] == &within_library);
+}
+
+void leave_library_thread(Recorder& r) {
+  if (r.frame == &within_library) leave_innermost(r);
+}
 
 void begin_paths_behind(const void* openmp) {
   openmp_code = code_around(openmp);
@@ -381,6 +401,7 @@ RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, 
     if (const std::uintptr_t start = library_thread(stack, program); start != 0) {
       library.function = start;
       note_library_thread(r);
+      if (is_within_library(r)) return absent<RegionId>();
     }
   }
   remember_stack(slot, stack, program + 1);

@@ -75,6 +75,11 @@ RegionId define_library_site(Recorder& r, unsigned function, std::uint64_t key, 
 // The site if it is known already, which takes little of the stack; else absent.
 RegionId known_library_site(Recorder& r, unsigned function, std::uint64_t key, const void* frame);
 
+// Whether all that this thread calls of MPI is the inside of a library whose own calls a front
+// records: a thread that such a library has started. And: it is no more.
+bool is_within_library(const Recorder& r);
+void leave_library_thread(Recorder& r);
+
 // The site of a call with its callers.
 RegionId define_path(Recorder& r, unsigned function, std::uint64_t key, const void* caller,
                      const void* frame);

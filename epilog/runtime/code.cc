@@ -349,6 +349,7 @@ RegionId known_site(Recorder& r, unsigned function, const void* caller, const vo
       if (site == absent<RegionId>()) {
         site = define_library_site(r, function, key, caller, frame);
       }
+      if (is_within_library(r)) return absent<RegionId>();
       return site == absent<RegionId>() ? plain_site(r, function, key, caller) : site;
     }
     const auto id = static_cast<RegionId>(*known);
@@ -363,6 +364,7 @@ RegionId known_site(Recorder& r, unsigned function, const void* caller, const vo
       if (site != absent<RegionId>()) through = kThroughPython;
     }
     if (site == absent<RegionId>()) site = define_library_site(r, function, key, caller, frame);
+    if (is_within_library(r)) return absent<RegionId>();
     if (site != absent<RegionId>()) {
       trace.code->places.set(key, through);
       return site;

@@ -28,12 +28,19 @@ constexpr const char* kFunctions[] = {"_gfortran_caf_",
                                       "comex_",
                                       "armci_",
                                       "ngai_",
-                                      "gai_"};
+                                      "gai_",
+                                      "_ZN2GA11GlobalArray",
+                                      "_ZNK2GA11GlobalArray",
+                                      "_ZN2GA10GAServices",
+                                      "_ZNK2GA10GAServices",
+                                      "_ZN2GA6PGroup",
+                                      "_ZNK2GA6PGroup"};
 // Functions within OpenCoarrays that stand in the place of an entry point, which ended with calling
 // them, and the one that ComEx's threads begin with. They count only where the file has entry
-// points.
+// points. So do GA::Initialize and GA::Terminate, with any arguments, whose names others may have.
 constexpr const char* kInner[] = {"mutex_lock", "mutex_unlock", "finalize_internal",
                                   "_progress_server"};
+constexpr const char* kInnerOfCpp[] = {"_ZN2GA10InitializeE", "_ZN2GA9TerminateE"};
 // Those by which the program calls Global Arrays. A program's own function may have such a name, so
 // it counts only where it calls one of the others.
 constexpr const char* kFronts[] = {"ga_", "nga_", "GA_", "NGA_"};
@@ -51,7 +58,7 @@ bool is_inner(const char* name) {
   for (const char* inner : kInner) {
     if (strcmp(inner, name) == 0) return true;
   }
-  return false;
+  return begins(name, kInnerOfCpp);
 }
 
 bool is_named_by_user(const char* name) {

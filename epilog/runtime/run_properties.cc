@@ -7,10 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <bit>
+
 #include "epilog/format/run_property_keys.h"
 #include "epilog/runtime/local_trace.h"
 #include "epilog/runtime/polling.h"
 #include "epilog/runtime/processor.h"
+#include "epilog/runtime/program_floats.h"
 
 namespace kojak::measure {
 namespace {
@@ -105,6 +108,14 @@ void define_property(Recorder& r, const char* key, const char* value) {
   const StringId value_id = define_string(r, text, strlen(text));
   publish(r,
           put(r, r.cursor, RunProperty{key_id, value_id, static_cast<ProcessId>(r.trace->rank)}));
+}
+
+void define_time_property(Recorder& r, const char* key, Ticks time) {
+  const ProgramFloats floats;
+  char bits[24];
+  snprintf(bits, sizeof bits, "%llu",
+           static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(to_seconds(time).value)));
+  define_property(r, key, bits);
 }
 
 void define_run_properties(Recorder& r) {

@@ -14,6 +14,8 @@ inline constexpr std::size_t kMostText = 240;
 
 // Writes the record; its process is the trace's own.
 void define_property(Recorder& r, const char* key, const char* value);
+// A time as a whole number: the bits of what its record would hold, in seconds.
+void define_time_property(Recorder& r, const char* key, Ticks time);
 // All that this process knows.
 void define_run_properties(Recorder& r);
 

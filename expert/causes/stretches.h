@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "expert/causes/library_calls.h"
 #include "expert/metrics/metric.h"
+#include "expert/waits/library_calls.h"
 
 namespace kojak::expert {
 

@@ -125,12 +125,19 @@ DoneThere WhatIsDone::of(const Stretch& stretch) const {
       add_part(done.key, function_key(done.function));
       done.key += call_at_end(stretch);
       break;
-    case Stretch::Kind::kCall:
-      done.key += call_key(stretch.path);
-      done.callers = chain_of(stretch.path);
+    case Stretch::Kind::kCall: {
+      // What comes out of a library was called as the library's function.
+      const earl::CallPath* const out = path(stretch.path);
+      const earl::CallPath* const above = out == nullptr ? nullptr : path(raw(out->parent));
+      const RegionDef* const library = above == nullptr ? nullptr : region(above->region);
+      const bool of_library = library != nullptr && library->type == kLibraryFunction;
+      const CallPathIndex called = of_library ? raw(out->parent) : stretch.path;
+      done.key += call_key(called);
+      done.callers = chain_of(called);
       std::reverse(done.callers.begin(), done.callers.end());
-      if (const earl::CallPath* call = path(stretch.path)) done.function = call->region;
+      if (const earl::CallPath* call = path(called)) done.function = call->region;
       break;
+    }
     default:
       break;
   }

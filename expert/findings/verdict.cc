@@ -109,13 +109,14 @@ class Maker {
     double seconds = 0;
     for (const ServingThread& s : serving) seconds += s.seconds;
     Statement& said = add(Is::kServes);
-    said.names(report_.thread_name(first.thread)).words(" serves the others (it is in ");
+    said.names(report_.thread_name(first.thread)).words(" serves the others (");
     if (first.library_call != kNone) {
-      said.names(report_.region_name(report_.call_paths()[first.library_call].region));
+      said.words("it is in ")
+          .names(report_.region_name(report_.call_paths()[first.library_call].region));
       const std::string place = report_.call_site(first.library_call);
       if (!place.empty()) said.names(", " + place);
     } else {
-      said.words("a library");
+      said.words("a library has started it");
     }
     said.words(", from " + short_time(first.since) + " to the end)");
     if (const std::size_t more = serving.size() - 1; more != 0) {

@@ -150,10 +150,9 @@ void add_chain(Json& json, const Report& report, const Chain& chain) {
 void add_created(Json& json, const Report& report, const Operation& operation) {
   if (const auto name = given_name(report.definitions(), operation); !name.empty())
     json.member("name", name);
-  const bool window = operation.object == Operation::Object::kWindow;
-  if (!window && operation.object != Operation::Object::kCommunicator) return;
-  const auto& all = window ? report.waits().windows : report.waits().communicators;
-  if (const auto created = all.find(operation.id); created != all.end()) {
+  const auto* const all = calls_that_made(report.waits(), operation.object);
+  if (all == nullptr) return;
+  if (const auto created = all->find(operation.id); created != all->end()) {
     json.member("created", report.path_at(created->second));
   }
 }

@@ -38,7 +38,9 @@ struct IdleDispatcher {
           "finds or more of messages from any source, from 2 processes or more, to which it sent "
           "after at least half of them before the next; from the first to the last at least half "
           "of the time between MPI_Init and MPI_Finalize; at most half of the locations call "
-          "there. Or a thread that polls at one call path nine tenths of its life, where the first "
+          "there; and nothing that is found there was asked for: below one call of a library, sent "
+          "to that process before. Or a thread that polls at one call path nine tenths of its "
+          "life, where the first "
           "thread of its process never polls",
       .meaning =
           "A process or thread answers requests. Between them it is idle, and nobody is to blame "

@@ -11,7 +11,9 @@ namespace kojak::expert {
 
 struct ServingThread {
   std::size_t thread;
-  std::size_t library_call;  // the call path of the library's function that it is in; or kNone
+  // The call path of the library's function that it is in: by which the program called it, or,
+  // where the library's own functions are recorded, the one that never comes back; or kNone.
+  std::size_t library_call;
   double since, seconds;
 };
 std::vector<ServingThread> serving_threads(const Report& report);

@@ -5,6 +5,13 @@
 #include "epilog/format/field_values.h"
 
 namespace kojak::expert {
+namespace {
+
+bool has(const std::vector<ProcessId>& processes, ProcessId one) {
+  return std::find(processes.begin(), processes.end(), one) != processes.end();
+}
+
+}  // namespace
 
 Dispatchers::Dispatchers(const Setting& setting)
     : trace_(setting.trace), sites_(setting.locations()), first_(setting.locations()) {
@@ -48,9 +55,42 @@ void Dispatchers::found(const earl::OpenCall& call, ProcessId source, Seconds ti
   if (s.call != call.enter_pos) s.unanswered.clear();
   s.call = call.enter_pos;
   s.unanswered.push_back(source);
-  if (s.sources.size() < kSources &&
-      std::find(s.sources.begin(), s.sources.end(), source) == s.sources.end()) {
-    s.sources.push_back(source);
+  if (s.sources.size() < kSources && !has(s.sources, source)) s.sources.push_back(source);
+  if (library_ != nullptr) note_answer(call, source, s);
+}
+
+Dispatchers::Below& Dispatchers::step(const earl::OpenCall& call) {
+  Below& below = below_[call.index];
+  if (below.call == call.enter_pos) return below;
+  below.call = call.enter_pos;
+  below.bounds.enter(raw(call.cnode), *library_);
+  const CallPathIndex around = library_->around(raw(call.cnode));
+  // Within a part of a run the call may have begun before, and where the next one at the same place
+  // begins is not known either.
+  below.sure = below.sure || (below.begun && around != below.around);
+  below.begun = true;
+  below.around = around;
+  if (below.bounds.inside() == kNoCallPath) {
+    below.asked.clear();
+    below.asks.clear();
+  }
+  return below;
+}
+
+void Dispatchers::ask(const earl::OpenCall& call, ProcessId destination) {
+  Below& below = step(call);
+  if (below.around == kNoCallPath || has(below.asks, destination)) return;
+  if (!has(below.asked, destination)) below.asked.push_back(destination);
+}
+
+void Dispatchers::note_answer(const earl::OpenCall& call, ProcessId source, Site& site) {
+  Below& below = step(call);
+  if (below.around == kNoCallPath) return;
+  if (has(below.asked, source)) {
+    ++site.answers;
+    site.sure_answers += below.sure;
+  } else if (!has(below.asks, source)) {
+    below.asks.push_back(source);
   }
 }
 
@@ -87,7 +127,7 @@ void Dispatchers::bound_life(const earl::Call& call) {
 }
 
 bool Dispatchers::serves(const Site& s, const Life& life) const {
-  if (!s.any || s.finds < kFinds || s.sources.size() < kSources) return false;
+  if (!s.any || s.answers != 0 || s.finds < kFinds || s.sources.size() < kSources) return false;
   const Seconds begin = life.begun ? life.begin : begin_, end = life.ended ? life.end : end_;
   return 2 * s.answered >= s.finds && 2 * (s.last - s.first).value >= (end - begin).value;
 }
@@ -99,13 +139,12 @@ void Dispatchers::add(const Dispatchers& other, std::span<const CallPathIndex> p
       s.any = s.any || theirs.any;
       s.finds += theirs.finds;
       s.answered += theirs.answered;
+      s.answers += theirs.answers;
+      s.sure_answers += theirs.sure_answers;
       s.polled += theirs.polled;
       s.unanswered.insert(s.unanswered.end(), theirs.unanswered.begin(), theirs.unanswered.end());
       for (const ProcessId source : theirs.sources) {
-        if (s.sources.size() < kSources &&
-            std::find(s.sources.begin(), s.sources.end(), source) == s.sources.end()) {
-          s.sources.push_back(source);
-        }
+        if (s.sources.size() < kSources && !has(s.sources, source)) s.sources.push_back(source);
       }
     }
   }
@@ -113,7 +152,8 @@ void Dispatchers::add(const Dispatchers& other, std::span<const CallPathIndex> p
 
 bool Dispatchers::none() const {
   const auto may = [](const Site& s) {
-    const bool serves = s.any && s.finds >= kFinds && s.sources.size() >= kSources &&
+    const bool serves = s.any && s.sure_answers == 0 && s.finds >= kFinds &&
+                        s.sources.size() >= kSources &&
                         2 * (s.answered + s.unanswered.size()) >= s.finds;
     return serves || s.polled.value > 0;
   };
@@ -134,7 +174,7 @@ std::vector<Dispatchers::Place> Dispatchers::finish(const SeverityStore& severit
                                          [](std::int64_t visited) { return visited != 0; });
       const bool of_few = 2 * static_cast<std::size_t>(callers) <= sites_.size();
       bool serves_others = of_few && serves(s, life);
-      if (!first_[l] && !serves_others) {
+      if (!first_[l] && !serves_others && s.answers == 0) {
         const LocationIndex main = trace_.main_index(trace_.process(l));
         const bool alone = main >= calls.size() || calls[main] == 0;
         const Life& own = thread_lives_[l];

@@ -209,6 +209,7 @@ void Instances::add(Instances& other, std::span<const CallPathIndex> paths) {
   }
   for (const auto& [window, path] : other.windows_) windows_.emplace(window, paths[path]);
   for (const auto& [comm, path] : other.communicators_) communicators_.emplace(comm, paths[path]);
+  for (const auto& [number, path] : other.allocations_) allocations_.emplace(number, paths[path]);
 }
 
 WaitResults Instances::finish() {
@@ -249,6 +250,7 @@ WaitResults Instances::finish() {
   metrics_.clear();
   results.windows = std::move(windows_);
   results.communicators = std::move(communicators_);
+  results.allocations = std::move(allocations_);
   return results;
 }
 

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "earl/aspects/collectives.h"
 #include "earl/aspects/window_collectives.h"
 #include "expert/waits/wait.h"
 
@@ -64,8 +65,8 @@ struct WaitResults {
   std::vector<Instance> of_places;  // the worst of each metric and call path, the same way
   std::unordered_map<std::uint64_t, std::vector<Partner>> partners;  // by place()
 
-  // Windows and communicators by number, and a call that created each.
-  std::unordered_map<std::uint32_t, CallPathIndex> windows, communicators;
+  // Windows, communicators and allocations by number, and a call that created each.
+  std::unordered_map<std::uint32_t, CallPathIndex> windows, communicators, allocations;
 
   static std::uint64_t place(MetricIndex metric, CallPathIndex call_path) {
     return std::uint64_t{metric} << 32 | call_path;
@@ -95,6 +96,10 @@ class Instances {
   void on_comm_created(const earl::OpenCall& call, CommId communicator) {
     communicators_.emplace(raw(communicator), raw(call.cnode));
   }
+  void on_collective_exit(const earl::CollectiveExit& exit) {
+    if (exit.allocation != 0) [[unlikely]]
+      allocations_.emplace(exit.allocation, raw(exit.call->cnode));
+  }
   // What another one was told of, behind this one; its call path p is paths[p] here.
   void add(Instances& other, std::span<const CallPathIndex> paths);
   template <class Archive>
@@ -104,7 +109,8 @@ class Instances {
     archive(metrics);
     metrics_.resize(metrics);
     for (OfMetric& of : metrics_) archive(of.worst);
-    archive(of_places_, partners_, windows_, communicators_);  // (Nothing is moved in a part.)
+    // (Nothing is moved in a part.)
+    archive(of_places_, partners_, windows_, communicators_, allocations_);
   }
   // Once, after all waits.
   WaitResults finish();
@@ -153,7 +159,8 @@ class Instances {
   TimeSum* last_partner_ = nullptr;
   // Whose waits do not count: metric, call path, location.
   std::set<std::tuple<MetricIndex, CallPathIndex, LocationIndex>> moved_;
-  std::unordered_map<std::uint32_t, CallPathIndex> windows_, communicators_;  // see WaitResults
+  // See WaitResults.
+  std::unordered_map<std::uint32_t, CallPathIndex> windows_, communicators_, allocations_;
 };
 
 }  // namespace kojak::expert

@@ -49,12 +49,13 @@ struct Operation {
     kNothing,
     kCommunicator,
     kWindow,
-    kLock
+    kLock,
+    kAllocation  // of ARMCI's memory
   } object = Object::kNothing;
   // All waits of an operation come one after the other; else (locks, progress) they may come at
   // any time, and only the number tells which belong together.
   bool scattered = false;
-  std::uint32_t id = 0;  // of the communicator, window or lock
+  std::uint32_t id = 0;  // of the communicator, window, lock or allocation
   std::uint32_t process =
       kNoLocation;           // whose memory it is about: a lock's target, an exposure's own
   std::uint64_t number = 0;  // two waits of one metric and number are of one operation

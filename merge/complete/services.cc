@@ -98,8 +98,8 @@ std::uint32_t library_call_of(const MergedDefinitions& definitions, std::uint32_
   return library ? raw(call.caller) : kAbsent;
 }
 
-std::optional<double> library_process(const Definitions& local, ProcessId process) {
-  const std::string* const text = local.properties.find(run_property::kLibraryProcess, process);
+std::optional<double> told_time(const Definitions& local, const char* key, ProcessId process) {
+  const std::string* const text = local.properties.find(key, process);
   if (text == nullptr) return std::nullopt;
   std::uint64_t bits = 0;
   const char* const end = text->data() + text->size();
@@ -134,6 +134,10 @@ void find_threads(const std::vector<LocalTrace>& traces, FileCache& files, Surve
   for (std::size_t i = 0; i < traces.size(); ++i) {
     TraceFacts& facts = survey.traces[i];
     if (traces[i].thread == 0 || !facts.library_thread) continue;
+    if (facts.library_thread_since) {
+      facts.serves_since = facts.library_thread_since;
+      continue;
+    }
     CallsOf calls(survey.definitions, *facts.translation, kTheFirst);
     calls.read(files, traces[i], -kNever);
     const bool others = calls.last_other() > -kNever;

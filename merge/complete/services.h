@@ -7,11 +7,12 @@
 // same place), and it received a message in one of them. None is, if every process that came to
 // MPI_Finalize would be one: then the library only ends MPI for all (PetscFinalize). A process that
 // was killed, and a run of one process, prove nothing. Where the library's own functions are
-// recorded, its calls of MPI are not: the process came to MPI_Finalize in the one that starts it.
-// Others start a thread for this in each process. A thread is one of these from its first call of
-// MPI on, if the library has started it (library_thread.h), all its calls come out of the same call
-// of the library, so that no function of the program lies between, and it received a message.
-// Reads the traces of those that may be such ones once more, and no others.
+// recorded, its calls of MPI are not: the process came to MPI_Finalize in the one that starts it,
+// and the trace of a thread says itself since when it serves. Others start a thread for this in
+// each process. A thread is one of these from its first call of MPI on, if the library has started
+// it (library_thread.h), all its calls come out of the same call of the library, so that no
+// function of the program lies between, and it received a message. Reads the traces of those that
+// may be such ones once more, and no others.
 #pragma once
 
 #include "merge/complete/survey.h"
@@ -26,9 +27,8 @@ std::uint32_t library_call_of(const MergedDefinitions& definitions, std::uint32_
 std::optional<std::uint32_t> finalized_in(const MergedDefinitions& definitions,
                                           const Translation& translation, const Definitions& local);
 
-// Since when a process was in the call that starts a library when it came to MPI_Finalize, if the
-// measurement has recorded that library's functions.
-std::optional<double> library_process(const Definitions& local, ProcessId process);
+// The recorded time that a process's trace tells so (library_thread.h); nothing if it tells none.
+std::optional<double> told_time(const Definitions& local, const char* key, ProcessId process);
 
 // Sets serves_since of their traces.
 void find_services(const std::vector<LocalTrace>& traces, FileCache& files, Survey& survey);

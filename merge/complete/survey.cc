@@ -112,9 +112,13 @@ class Surveyor {
     } else {
       facts.translation = std::make_shared<const Translation>(std::move(translation));
     }
-    facts.starts_library_since = library_process(definitions.local(), ProcessId{trace.rank});
-    facts.library_thread = definitions.local().properties.find(run_property::kLibraryThread,
-                                                               ProcessId{trace.rank}) != nullptr;
+    const ProcessId process{trace.rank};
+    facts.starts_library_since =
+        told_time(definitions.local(), run_property::kLibraryProcess, process);
+    facts.library_thread =
+        definitions.local().properties.find(run_property::kLibraryThread, process) != nullptr;
+    facts.library_thread_since =
+        told_time(definitions.local(), run_property::kLibraryThread, process);
     facts.finalized_in = finalized_in(survey_.definitions, *facts.translation, definitions.local());
     facts.clock.node = survey_.definitions.locations[survey_.definitions.location_of(index)].node;
     return {};

@@ -41,7 +41,10 @@ struct TraceFacts {
   std::map<std::uint32_t, std::uint64_t> window_units;  // of MPI_WIN_PART, by its own numbers
   // The call of a library that MPI_Finalize was called in (services.h); kAbsent: in none.
   std::optional<std::uint32_t> finalized_in;
-  bool library_thread = false;  // a library has started it for itself (library_thread.h)
+  // A library has started it for itself (library_thread.h); since when it serves, where that is
+  // told.
+  bool library_thread = false;
+  std::optional<double> library_thread_since;
   // It came to MPI_Finalize in the call that starts a library: since when it was there.
   std::optional<double> starts_library_since;
   std::optional<double> serves_since;  // recorded time from which on it serves the others

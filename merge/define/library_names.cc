@@ -78,6 +78,14 @@ std::string statement_of(const std::string& function) {
   for (const auto& [prefix, front] : kProfiled) {
     if (function.starts_with(prefix)) return std::string(front) + function.substr(prefix.size());
   }
+  // Fortran's names have a line behind them that no program writes: `ga_sync_`.
+  const std::string_view name = function;
+  const auto is_of_fortran = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (name.size() > 1 && name.ends_with('_') && !name.ends_with("__") && name.front() != '_' &&
+      std::ranges::all_of(name, is_of_fortran))
+    return std::string(name.substr(0, name.size() - 1));
   return function;
 }
 

@@ -18,7 +18,9 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "epilog/armci")]
 from function_table import read_table  # noqa: E402
 from independent.cube import Cube  # noqa: E402
 
-MODELS = {"armci_mpi": [], "comex": ["-DCOMEX"], "service": ["-DCOMEX", "-DSERVICE"]}
+MODELS = {"armci_mpi": [], "comex": ["-DCOMEX"], "service": ["-DCOMEX", "-DSERVICE"],
+          "thread": ["-DCOMEX", "-DTHREAD", "-pthread"],
+          "two_sided": ["-DCOMEX", "-DONE_QUEUE"]}
 TOLERANCE, TRIES = 0.005, 6
 METRIC = {"ARMCI_Lock": "armci_lock_contention", "ARMCI_Barrier": "armci_barrier_wait",
           "armci_notify_wait": "armci_late_notification"}
@@ -47,11 +49,11 @@ class Case:
         output([*compiler, "-o", program, HERE / f"{source}.c", *(self.front if front else []), archive])
         return program
 
-    def recorded(self, program, processes, *options):
+    def recorded(self, program, processes, *options, arguments=()):
         folder = self.work / f"{program.name}.run"
         shutil.rmtree(folder, ignore_errors=True)
         ran = output([self.args.bin / "kojak", "run", "--keep", *options, "-o", folder, "--", self.args.mpirun, "--oversubscribe",
-                      "-n", processes, program], env={k: v for k, v in os.environ.items() if k != "ELG_DIR"} | {"ELG_MPI": "all"})
+                      "-n", processes, program, *arguments], env={k: v for k, v in os.environ.items() if k != "ELG_DIR"} | {"ELG_MPI": "all"})
         return folder, ran
 
     def waits(self):
@@ -82,20 +84,74 @@ class Case:
         for front, metric in ((True, "armci_rma_wait_for_progress"), (False, "mpi_latesender")):
             program, wrong = self.program("polls", front), []
             for _ in range(TRIES):
-                folder, ran = self.recorded(program, 2)
+                folder, ran = self.recorded(program, 2, arguments=("7", "0.4"))
                 values = Cube(folder / "a.cube").values
                 truth, whole = map(float, re.search(r"^wait (\S+) of (\S+)$", ran.stdout, re.M).groups())
                 found = sum(value for (path, place), value in values.get(metric, {}).items()
                             if place[0] == 0 and "ARMCI_Get" in (name for name, *_ in path))
-                made = sum(value for (_, place), value in values["delay"].items() if place[0] == 1)
+                caused = sum(value for (_, place), value in values["delay"].items() if place[0] == 1)
                 events = int(re.search(r"^NUM_EVENTS eventc=(\d+)", output([self.args.bin / "elg_print", folder / "a.elg"]).stdout,
                                        re.M)[1])
-                wrong = [f"front {front}: {truth:.4f} s by the program's clock, {found:.4f} reported, {made:.4f} made by rank 1"]
+                wrong = [f"front {front}: {truth:.4f} s by the program's clock, {found:.4f} reported, {caused:.4f} made by rank 1"]
                 # (The answer may come later than rank 1 is in the library: that is waited for, too, where messages are what is seen.)
                 most = truth if front else whole
-                wrong *= not truth - 7 * TOLERANCE < found < most + 7 * TOLERANCE or made < 0.9 * truth
+                wrong *= not truth - 7 * TOLERANCE < found < most + 7 * TOLERANCE or caused < 0.9 * truth
+                # All of it is at the begin of the first allocation, which is named.
+                text = output([self.args.bin / "elg_print", folder / "a.elg"]).stdout
+                places = set(re.findall(r"^SHMEM_PLACE .* offset=(\d+)", text, re.M))
+                if places != ({str(1 << 40)} if front else set()):
+                    raise SystemExit(f"front {front}: places {places}")
+                made = next(n for n, line in enumerate((HERE / "polls.c").read_text().splitlines(), 1) if "ARMCI_Malloc(at" in line)
+                said = f"allocation 1 (ARMCI_Malloc at polls.c:{made})"
+                told = output([self.args.bin / "expert", "--full", folder / "a.elg"]).stdout
+                if front and said not in " ".join(told.split()):
+                    raise SystemExit(f"not said: {said}:\n{told}")
                 if events > 5000:
                     raise SystemExit(f"front {front}: {events} events")
+                if not wrong:
+                    break
+                print("again:", *wrong)
+            else:
+                raise SystemExit(1)
+
+    def one_queue(self):
+        """Answers and requests come by one queue, as in ComEx's MPI-TS, and process 0 asks two others for seven answers each, more
+        than half of its life: who would be a dispatcher by what it finds and sends waits for what it asked for, and those who compute
+        are the cause."""
+        program, wrong = self.program("polls", front=False), []
+        for _ in range(TRIES):
+            folder, ran = self.recorded(program, 3, arguments=("7", "0.2"))
+            values = Cube(folder / "a.cube").values
+            truth, whole = map(float, re.search(r"^wait (\S+) of (\S+)$", ran.stdout, re.M).groups())
+            found = {metric: sum(value for (path, place), value in values.get(metric, {}).items()
+                                 if place[0] == 0 and "ARMCI_Get" in (name for name, *_ in path))
+                     for metric in ("mpi_latesender", "mpi_polling", "mpi_polling_idle")}
+            made = [sum(value for (_, place), value in values["delay"].items() if place[0] == rank) for rank in (1, 2)]
+            wrong = [f"{truth:.4f} of {whole:.4f} s by the program's clock, {found} reported, {made} made by rank 1 and 2"]
+            wrong *= (found["mpi_polling_idle"] != 0 or not truth - 14 * TOLERANCE < found["mpi_latesender"] < whole + 14 * TOLERANCE
+                      or not all(m > 0.9 * truth for m in made))  # (the third one waits for it, too, in the barrier)
+            if not wrong:
+                return
+            print("again:", *wrong)
+        raise SystemExit(1)
+
+    def served(self):
+        """A thread in each process answers at once: gets from one that computes take no time. With the front and without it the
+        thread serves from its start to its end, and nobody waits for a message of it."""
+        for front in (True, False):
+            program, wrong = self.program("polls", front), []
+            for _ in range(TRIES):
+                folder, ran = self.recorded(program, 2, arguments=("7", "0.2"))
+                values = Cube(folder / "a.cube").values
+                _, whole = map(float, re.search(r"^wait (\S+) of (\S+)$", ran.stdout, re.M).groups())
+                total = {metric: sum(values.get(metric, {}).values())
+                         for metric in ("mpi_latesender", "armci_rma_wait_for_progress", "service")}
+                served = {place for (_, place), value in values.get("service", {}).items() if value}
+                # What computes does so 1.4 s, and the threads are there from before that to behind it.
+                wrong = [f"front {front}: {whole:.4f} s in gets, {total}, {served} serve: {ran.stderr}"]
+                wrong *= (total["mpi_latesender"] + total["armci_rma_wait_for_progress"] > whole + TOLERANCE
+                          or total["service"] < 2 * 1.4 or served != {(0, 1), (1, 1)}
+                          or re.search("receive without|send without", ran.stderr) is not None)
                 if not wrong:
                     break
                 print("again:", *wrong)
@@ -120,10 +176,21 @@ class Case:
                 raise SystemExit(f"less than {count} of {kind}")
         # The one that never comes back from ARMCI_Init serves; its calls of MPI are inside that.
         strings = dict(re.findall(r'^STRING strid=(\d+) .*str="(.*)"$', text, re.M))
-        serves = {int(rank) for key, rank in re.findall(r"^RUN_PROPERTY key=(\d+) value=\d+ pid=(\d+)", text, re.M)
-                  if strings[key] == "service.since"}
-        if serves != ({2} if self.args.model == "service" else set()):
+        serves = {(strings[key], int(rank)) for key, rank in re.findall(r"^RUN_PROPERTY key=(\d+) value=\d+ pid=(\d+)", text, re.M)
+                  if strings[key].startswith("service.since")}
+        wanted = {"service": {("service.since", 2)}, "thread": {("service.since.1", rank) for rank in range(3)}}
+        if serves != wanted.get(self.args.model, set()):
             raise SystemExit(f"{serves} serve")
+        said = " ".join(output([self.args.bin / "expert", "--full", folder / "a.elg"]).stdout.split())
+        words = {"service": r"rank 2 serves the others \(it is in ARMCI_Init\w*, every_call\.c:\d+, from ",
+                 "thread": r"thread 1 serves the others \(a library has started it, from "}.get(self.args.model, "")
+        if not re.search(words, said) or (not words and "serves the others" in said):
+            raise SystemExit(f"who serves is not said: {said}")
+        # Nor is anything of the library's inside told of, or left without its other end.
+        inside = set(re.findall(r"^(MPI_SEND|MPI_RECV|MPI_COLLEXIT) ", text, re.M))
+        unpaired = re.search("receive without|send without", ran.stderr)
+        if unpaired or (self.args.model == "thread" and "MPI_SEND" in inside):
+            raise SystemExit(f"of the inside: {inside}, {ran.stderr}")
 
 
     def without_front(self):

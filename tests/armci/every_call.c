@@ -2,6 +2,10 @@
    with the measurement and without both. -DCOMEX: the functions that ComEx has; else those of ARMCI-MPI. No header of
    ARMCI: the two differ, and here stands what they have in common. */
 #include <mpi.h>
+#ifdef THREAD
+static int level;
+#define MPI_Init(argc, argv) MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level)
+#endif
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 /* An ARMCI of our own words, so that the tests need neither of the real ones: PARMCI_ functions over MPI messages, with a
    progress engine that polls. A get, put, accumulate or lock asks its target by a message; the target answers in whatever
    call of ARMCI it makes next. Compiled as either of the two libraries: -DCOMEX (with -DSERVICE the highest rank serves
-   the others and never comes back from ARMCI_Init), else as ARMCI-MPI. Not thread-safe; one error ends the program. */
+   the others and never comes back from ARMCI_Init; with -DONE_QUEUE answers are looked for among the requests, from
+   anybody, as ComEx's MPI-TS does; with -DTHREAD a thread in each process serves, as in MPI-PT), else as ARMCI-MPI. Not
+   thread-safe; one error ends the program. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +33,7 @@ enum { kAccLong = 1, kAccDouble = 3 };
   result p##name arguments
 
 enum { kRequest = 1, kReply = 2, kMostBytes = 1 << 16, kMutexes = 8, kMostOpen = 64 };
-enum { kPut, kAcc, kGet, kRmw, kLock, kUnlock, kNotify, kEnd };
+enum { kPut, kAcc, kGet, kRmw, kLock, kUnlock, kNotify, kEnd, kAnswer };
 typedef struct { int what, from, bytes, extra; char* at; double scale; char data[kMostBytes]; } request;
 #define HEAD offsetof(request, data)
 
@@ -41,7 +43,7 @@ static int holder[kMutexes], queue[kMutexes][64], queued[kMutexes];
 #ifdef COMEX
 static int seen[64];
 #endif
-static int notified[64];
+static volatile int notified[64];
 static struct { int target; void* to; } open[kMostOpen]; /* gets whose answer is still to come, in order */
 static int opened;
 #ifdef COMEX
@@ -54,7 +56,18 @@ group_of_processes ARMCI_GROUP_WORLD;
 int armci_msg_me(void) { return me; }
 int armci_msg_nproc(void) { return n; }
 
+#ifdef ONE_QUEUE
+static void* wanted; /* where the answer goes that this process waits for, and whether it came */
+static int came;
+static void answer(int to, const void* data, int bytes) {
+  static request r;
+  r.what = kAnswer; r.from = me; r.bytes = bytes;
+  if (bytes != 0) memcpy(r.data, data, (size_t)bytes);
+  MPI_Send(&r, (int)HEAD + bytes, MPI_BYTE, to, kRequest, all);
+}
+#else
 static void answer(int to, const void* data, int bytes) { MPI_Send(data, bytes, MPI_BYTE, to, kReply, all); }
+#endif
 
 static void serve(const request* r) {
   switch (r->what) {
@@ -93,9 +106,28 @@ static void serve(const request* r) {
     case kNotify:
       ++notified[r->from];
       return;
+#ifdef ONE_QUEUE
+    case kAnswer:
+      if (r->bytes != 0) memcpy(wanted, r->data, (size_t)r->bytes);
+      came = 1;
+      return;
+#endif
   }
 }
 
+#ifdef THREAD
+#include <pthread.h>
+static pthread_t server;
+static void* _progress_server(void* unused) {
+  static request r;
+  do {
+    MPI_Recv(&r, sizeof r, MPI_BYTE, MPI_ANY_SOURCE, kRequest, all, MPI_STATUS_IGNORE);
+    serve(&r);
+  } while (r.what != kEnd);
+  return unused;
+}
+static void progress(void) {}
+#else
 static void progress(void) {
   static request r;
   int there = 1;
@@ -106,7 +138,15 @@ static void progress(void) {
     serve(&r);
   }
 }
+#endif
 
+#ifdef ONE_QUEUE
+static void receive(int from, void* to, int bytes) {
+  (void)from; (void)bytes;
+  wanted = to;
+  for (came = 0; !came;) progress();
+}
+#else
 static void receive(int from, void* to, int bytes) {
   int there = 0;
   while (!there) {
@@ -115,6 +155,7 @@ static void receive(int from, void* to, int bytes) {
   }
   MPI_Recv(to, bytes, MPI_BYTE, from, kReply, all, MPI_STATUS_IGNORE);
 }
+#endif
 
 static void finish_open(void) {
   for (int i = 0; i < opened; ++i) receive(open[i].target, open[i].to, kMostBytes);
@@ -182,6 +223,11 @@ static void start(MPI_Comm comm) {
 #endif
   MPI_Comm_rank(all, &me);
   MPI_Comm_size(all, &n);
+#ifdef THREAD
+  int level;
+  MPI_Query_thread(&level);
+  if (level != MPI_THREAD_MULTIPLE || pthread_create(&server, NULL, _progress_server, NULL) != 0) MPI_Abort(all, 77);
+#endif
 #ifdef COMEX
   ARMCI_COMM_WORLD = all;
 #else
@@ -208,6 +254,11 @@ API(int, ARMCI_Init_args, (int* argc, char*** argv), (argc, argv)) {
 API(int, ARMCI_Init_mpi_comm, (MPI_Comm comm), (comm)) { start(comm); return 0; }
 API(void, ARMCI_Finalize, (void), ()) {
   wait_for_all(all);
+#ifdef THREAD
+  static request last = {.what = kEnd};
+  MPI_Send(&last, (int)HEAD, MPI_BYTE, me, kRequest, all);
+  pthread_join(server, NULL);
+#endif
   if (served >= 0) MPI_Send(0, 0, MPI_BYTE, served, kEnd, MPI_COMM_WORLD);
 }
 #else

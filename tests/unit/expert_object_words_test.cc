@@ -1,9 +1,14 @@
-// What communicators, windows and locks are called.
+// What communicators, windows, locks and allocations are called.
 #include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
 
 #include "epilog/format/io/reader.h"
 #include "epilog/format/text/text_reader.h"
 #include "expert/findings/object_words.h"
+#include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
 namespace {
@@ -81,6 +86,75 @@ TEST(ObjectWords, LocksAreVariables) {
 TEST(ObjectWords, NothingIsNotNamed) {
   EXPECT_EQ(words(kNothing, 0), "");
   EXPECT_EQ(words(kWindow, kAbsent), "");
+}
+
+TEST(ObjectWords, AllocationsHaveNumbersAndWhoMadeThem) {
+  EXPECT_EQ(words(kAllocation, 3), "allocation 3");
+  EXPECT_EQ(words(kAllocation, 3, "ARMCI_Malloc at scf.c:40"),
+            "allocation 3 (ARMCI_Malloc at scf.c:40)");
+  EXPECT_EQ(words(kAllocation, 3, "", false, 1), "rank 1's part of allocation 3");
+  // The second of a group's.
+  EXPECT_EQ(words(kAllocation, kAllocationOfGroup | 0x123002), "allocation 2 of a group");
+  EXPECT_EQ(object_name({.object = kAllocation, .id = 3, .process = 1}), "allocation 3 of rank 1");
+}
+
+// Process 1 is outside of ARMCI but at 3.5, 8.5 and 12, and then the whole time. Process 0 gets
+// from allocation 3, which line 40 made, 1.5 s long; from 3 and 5 at once, which it waits for 1.5
+// s; and from 5, of which nobody knows where it was made, 1 s.
+TEST(ObjectWords, WaitsForProgressAreAtAllocations) {
+  const std::string get =
+      "MPI_GET_1TO lid=0 time=T rmaid=N wid=absent\nGET_1TS lid=1 time=T dlid=0 rmaid=N sent=8\n";
+  const auto got = [&](const std::string& time, int number, int allocation, int context) {
+    std::string text =
+        "SHMEM_PLACE lid=0 time=T dlid=1 rmaid=N offset=" +
+        std::to_string((std::uint64_t{1} << 40) * static_cast<unsigned>(allocation) + 16) +
+        " ctx=" + std::to_string(context) + " flags=" + (context == 0 ? "0\n" : "1\n") + get;
+    for (const auto& [from, to] :
+         {std::pair<char, std::string>{'T', time}, {'N', std::to_string(number)}}) {
+      for (std::size_t at = 0;
+           (at = text.find(std::string("=") + from, at)) != std::string::npos;) {
+        text.replace(at + 1, 1, to);
+      }
+    }
+    return text;
+  };
+  const auto ended = [](const std::string& time, int number) {
+    return "GET_1TE lid=0 time=" + time + " slid=1 rmaid=" + std::to_string(number) + " recvd=8\n";
+  };
+  const auto test_at = [&](const std::string& time) {
+    return "ENTER lid=1 time=" + time + " region=ARMCI_Test\nEXIT lid=1 time=" + time + "\n";
+  };
+  std::string text =
+      "STRING strid=50 cntc=0 str=\"scf.c\"\nFILE fid=5 fnid=50\n"
+      "REGION rid=60 rnid=\"ARMCI_Malloc\" rtype=0\n"
+      "CALL_SITE csid=7 fid=5 lno=40 erid=60 lrid=absent\n"
+      "ENTER lid=0 time=0 region=main\nENTER lid=1 time=0 region=main\n"
+      "ENTER_CS lid=0 time=0.5 csid=7\nENTER_CS lid=1 time=0.5 csid=7\n"
+      "ATTR_UI4 kind=9 value=3\nCOLLEXIT lid=0 time=1 rlid=absent cid=0 sent=0 recvd=0\n"
+      "ATTR_UI4 kind=9 value=3\nCOLLEXIT lid=1 time=1 rlid=absent cid=0 sent=0 recvd=0\n"
+      "ENTER lid=0 time=2 region=ARMCI_Get\n" +
+      got("2", 0, 3, 0) + test_at("3.5") + ended("4", 0) +
+      "EXIT lid=0 time=4\n"
+      "ENTER lid=0 time=5 region=ARMCI_NbGet\n" +
+      got("5", 1, 3, 1) + "EXIT lid=0 time=5.25\nENTER lid=0 time=6 region=ARMCI_NbGet\n" +
+      got("6", 2, 5, 1) + "EXIT lid=0 time=6.25\nENTER lid=0 time=7 region=ARMCI_WaitAll\n" +
+      test_at("8.5") + ended("9", 1) + ended("9", 2) +
+      "SHMEM_QUIET lid=0 time=9 ctx=absent kind=1 dlid=absent\nEXIT lid=0 time=9\n"
+      "ENTER lid=0 time=11 region=ARMCI_Get\n" +
+      got("11", 3, 5, 0) + test_at("12") + ended("13", 3) +
+      "EXIT lid=0 time=13\nEXIT lid=0 time=20\nEXIT lid=1 time=20\n";
+  std::optional<earl::Trace> trace;
+  const Report report = analyse_script(text, trace, {});
+  std::map<double, std::string> found;
+  for (const Instance& i : report.waits().worst) {
+    found[i.begin.value] = object_words(report, i.operation);
+    EXPECT_NEAR(i.waiting.seconds(), i.begin.value < 10 ? 1.5 : 1, 1e-9);
+  }
+  const std::map<double, std::string> expected{
+      {2, "rank 1's part of allocation 3 (ARMCI_Malloc at scf.c:40)"},
+      {7, ""},
+      {11, "rank 1's part of allocation 5"}};
+  EXPECT_EQ(found, expected);
 }
 
 }  // namespace

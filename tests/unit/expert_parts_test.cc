@@ -10,6 +10,7 @@
 #include "expert/analysis.h"
 #include "expert/part_sums.h"
 #include "expert/waits/gate.h"
+#include "expert/waits/library_calls.h"
 #include "tests/unit/expert_script.h"
 
 namespace kojak::expert {
@@ -259,6 +260,52 @@ TEST(Parts, SitesThatMayServe) {
   Dispatchers several = found(1);
   for (int i = 0; i < 9; ++i) several.add(found(2), std::vector<CallPathIndex>{0});
   EXPECT_FALSE(several.none());
+}
+
+// Answers within a library's call: in the first one of a part nobody knows where it began, so they
+// may be none in the whole run; behind a call at another place they are.
+TEST(Parts, SitesWhereALibraryWasAsked) {
+  const earl::Trace trace = two_locations();
+  SeverityStore severities(all_metrics(), 2);
+  const Setting setting{trace, severities};
+  Definitions definitions;
+  RegionDef library, plain;
+  library.type = kLibraryFunction;
+  definitions.regions.set(RegionId{1}, library);
+  definitions.regions.set(RegionId{2}, plain);
+  earl::CallTree tree;
+  const CallPathId get = tree.enter(absent<CallPathId>(), RegionId{1}, absent<CallSiteId>(), 0);
+  const CallPathId send = tree.enter(get, RegionId{2}, CallSiteId{1}, 0);
+  const CallPathId receive = tree.enter(get, RegionId{2}, CallSiteId{2}, 0);
+  const CallPathId other = tree.enter(absent<CallPathId>(), RegionId{2}, CallSiteId{3}, 0);
+  const LibraryCalls calls(tree, definitions);
+  for (const bool sure : {false, true}) {
+    Dispatchers dispatchers(setting);
+    dispatchers.use(&calls);
+    earl::OpenCall call;
+    call.index = 1;
+    call.process = ProcessId{1};
+    earl::SendEvent sent{};
+    earl::RecvEvent received{};
+    sent.call = received.call = &call;
+    received.from_any = true;
+    const auto send_to = [&](CallPathId path, std::uint32_t process) {
+      call.cnode = path;
+      ++call.enter_pos;
+      sent.destination = ProcessId{process};
+      dispatchers.on_send(sent);
+    };
+    if (sure) send_to(other, 7);
+    for (std::uint32_t i = 0; i < 10; ++i) {
+      send_to(send, i % 2);
+      call.cnode = receive;
+      ++call.enter_pos;
+      received.source = ProcessId{i % 2};
+      dispatchers.on_receive(received);
+      send_to(send, i % 2);  // the next call of the library begins
+    }
+    EXPECT_EQ(dispatchers.none(), sure);
+  }
 }
 
 TEST(Parts, GateOfALocation) {

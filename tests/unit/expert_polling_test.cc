@@ -29,7 +29,11 @@ struct Dispatcher {
 
 class ServiceScript : public CauseScript {
  public:
-  explicit ServiceScript(const Dispatcher& s) : CauseScript(s.processes) {
+  // By call site: what rank 0 calls out of a library's function, and which that is.
+  using Sites = std::map<std::string, int>;
+
+  explicit ServiceScript(const Dispatcher& s, Sites sites = {})
+      : CauseScript(s.processes), sites_(std::move(sites)) {
     for (int p = 0; p < s.processes; ++p) {
       call(p, 0, s.begin, "MPI_Init");
       if (p != 0 && p < s.callers) call(p, s.begin, s.begin, "MPI_Iprobe");
@@ -41,6 +45,16 @@ class ServiceScript : public CauseScript {
       if (f < s.answered) answer(client, s.time(f) + 0.125, s.time(f) - 0.25);
     }
     for (int p = 0; p < s.processes; ++p) call(p, s.end, s.end, "MPI_Finalize");
+  }
+  void call(int process, double enter, double exit, const std::string& region,
+            const std::vector<Record>& records = {}) {
+    const auto site = sites_.find(region);
+    if (process != 0 || site == sites_.end()) {
+      return CauseScript::call(process, enter, exit, region, records);
+    }
+    add(0, enter, "ENTER_CS", "csid=" + std::to_string(site->second));
+    for (const Record& r : records) add(0, r.time, r.event, r.rest);
+    add(0, exit, "EXIT");
   }
   // One that blocks, of any source or not.
   void receive(double begin, double end, int source, bool any) {
@@ -58,6 +72,9 @@ class ServiceScript : public CauseScript {
     poll.precision(17);
     poll << "kind=2 region=MPI_Iprobe count=10 first_enter=" << begin << " last_enter=" << begin
          << " cid=0";
+    if (const auto site = sites_.find("MPI_Iprobe"); site != sites_.end()) {
+      poll << " csid=" << site->second;
+    }
     if (!any) poll << " plid=" << source;
     call(0, begin, end, "MPI_Iprobe",
          {{end, "MPI_POLLED", polled.str()},
@@ -79,6 +96,9 @@ class ServiceScript : public CauseScript {
     call(client, asked, time + 0.125, "MPI_Recv",
          {{time + 0.125, "MPI_RECV", "slid=0" + tag + "recvd=8"}});
   }
+
+ private:
+  Sites sites_;
 };
 
 struct Severities {
@@ -173,6 +193,83 @@ TEST(Dispatcher, MayBlock) {
     EXPECT_NEAR(total("mpi_polling"), any ? 12.5 : 0, kNear);
     EXPECT_NEAR(total("mpi_latesender"), (any ? 0 : 12.5) + 10 * 0.375, kNear);
   }
+}
+
+// Functions of a library: one that main calls at line 40, which calls MPI_Iprobe, MPI_Recv and
+// MPI_Send; and one for each of these, at lines 50, 51 and 52.
+const ServiceScript::Sites kOneFunction{{"MPI_Iprobe", 20}, {"MPI_Recv", 21}, {"MPI_Send", 22}};
+const ServiceScript::Sites kOneEach{{"MPI_Iprobe", 30}, {"MPI_Recv", 31}, {"MPI_Send", 32}};
+const ServiceScript::Sites kSendApart{{"MPI_Iprobe", 20}, {"MPI_Recv", 21}, {"MPI_Send", 32}};
+ServiceScript with_library(ServiceScript script) {
+  const char* const functions[] = {"get", "probe", "receive", "send"};
+  const char* const calls[] = {"MPI_Iprobe", "MPI_Recv", "MPI_Send"};
+  for (int f = 0; f < 4; ++f) {
+    const std::string number = std::to_string(50 + f);
+    script.define("REGION rid=" + number + " rnid=\"" + functions[f] + "\" rtype=30");
+    script.define("CALL_SITE csid=" + std::to_string(10 + f) + " fid=absent lno=" +
+                  std::to_string(f == 0 ? 40 : 49 + f) + " erid=" + number + " lrid=absent");
+  }
+  for (int c = 0; c < 3; ++c) {
+    script.define("REGION rid=" + std::to_string(60 + c) + " rnid=\"" + calls[c] + "\" rtype=0");
+    for (const bool each : {false, true}) {
+      const std::string site = std::to_string((each ? 30 : 20) + c);
+      script.define("CALL_SITE csid=" + site + " fid=absent lno=absent erid=" +
+                    std::to_string(60 + c) + " lrid=" + std::to_string(each ? 51 + c : 50));
+      script.define("CALL_SITE_CALLER csid=" + site +
+                    " caller=" + std::to_string(each ? 11 + c : 10));
+    }
+  }
+  return script;
+}
+// Rank 0 asks rank 1 five times, then rank 2 five times, 2 s after each other, polls 1.75 s for the
+// answer, which is sent 0.5 before it is found, and receives it. With `asks` false nothing is sent
+// before: what is sent in between answers it, as a server does.
+ServiceScript with_gets(const ServiceScript::Sites& sites, bool asks) {
+  ServiceScript s({.finds = 0, .begin = 1, .end = 29}, sites);
+  for (int f = 0; f < 10; ++f) {
+    const double found = 10 + 2 * f;
+    const int client = 1 + f / 5;
+    if (asks) {
+      s.call(0, found - 1.8125, found - 1.78125, "MPI_Send",
+             {{found - 1.8125, "MPI_SEND", "dlid=" + std::to_string(client) + " tag=1 sent=8"}});
+      s.call(client, found - 1, found - 0.75, "MPI_Recv",
+             {{found - 0.75, "MPI_RECV", "slid=0 tag=1 recvd=8"}});
+    }
+    s.find(found - 1.75, found, client);
+    s.request(client, found - 0.5, found);
+    if (!asks) s.answer(client, found + 0.125, found - 0.25);
+  }
+  return with_library(std::move(s));
+}
+
+// Who calls a library to get something waits for it, whoever else is answered meanwhile: 10 x
+// (1.75 - 0.5) s of Late Sender. The same calls of the program's own are a service's, by the rule:
+// it sends to five times the same one after each find but the last. So are a loop of a library's
+// that answers, and a program that calls the library for each of its calls of MPI.
+TEST(Dispatcher, IsNoneWhereALibraryWasAsked) {
+  const Severities get = severities_of(with_gets(kOneFunction, true), 30);
+  EXPECT_NEAR(get.late_sender, 12.5, kNear);
+  EXPECT_NEAR(get.polling, 5, kNear);
+  EXPECT_NEAR(get.idle, 0, kNear);
+  const std::pair<ServiceScript::Sites, bool> services[] = {
+      {{}, true}, {kOneEach, true}, {kSendApart, true}, {kOneFunction, false}, {kOneEach, false}};
+  for (const auto& [sites, asks] : services) {
+    const Severities found = severities_of(with_gets(sites, asks), 30);
+    EXPECT_NEAR(found.idle, 17.5, kNear) << sites.size() << asks;
+    EXPECT_NEAR(found.late_sender, 0, kNear) << sites.size() << asks;
+  }
+}
+
+// Whoever is found first below the call asks; what is sent to it then is its answer.
+TEST(Dispatcher, AnswersWhomALibraryFoundFirst) {
+  ServiceScript s({.finds = 0, .begin = 1, .end = 29}, kOneFunction);
+  for (int f = 0; f < 10; ++f) {
+    s.find(8.25 + 2 * f, 10 + 2 * f, 1 + f % 2);
+    s.request(1 + f % 2, 9.5 + 2 * f, 10 + 2 * f);
+    s.answer(1 + f % 2, 10.125 + 2 * f, 9.75 + 2 * f);
+  }
+  const Severities found = severities_of(with_library(std::move(s)), 30);
+  EXPECT_NEAR(found.idle, 17.5, kNear);
 }
 
 // Nobody is to blame for what a dispatcher is idle: what is left are the clients' waits for its

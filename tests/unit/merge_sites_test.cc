@@ -363,6 +363,9 @@ TEST(MergeSites, EntryPointsOfLibrariesAreNamedByTheirStatements) {
   EXPECT_EQ(merge::statement_of("PARMCI_Put"), "ARMCI_Put");
   EXPECT_EQ(merge::statement_of("wnga_acc"), "ga_acc");
   EXPECT_EQ(merge::statement_of("step"), "step");
+  EXPECT_EQ(merge::statement_of("nga_get_"), "nga_get");  // of Fortran
+  EXPECT_EQ(merge::statement_of("Step_"), "Step_");
+  EXPECT_EQ(merge::statement_of("ga_get__"), "ga_get__");
   // A program may have such a function of its own.
   EXPECT_EQ(merge::statement_of("mutex_lock", "/usr/lib/libcaf_openmpi.so.3"), "lock, critical");
   EXPECT_EQ(merge::statement_of("mutex_lock", "/home/libcaf_mine/prog"), "mutex_lock");

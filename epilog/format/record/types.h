@@ -85,8 +85,9 @@ inline constexpr std::uint32_t kAssertNoCheck = 1, kAssertNoStore = 2, kAssertNo
 
 // What an attribute record tells of the event that follows it. kLastAttribute is the highest.
 inline constexpr Byte kAttrAnyness{1}, kAttrRequest{2}, kAttrBytes{3}, kAttrRegion{4},
-    kAttrBytesSent{5}, kAttrBytesReceived{6}, kAttrCreatedBy{7}, kAttrCollectiveFlags{8};
-inline constexpr Byte kLastAttribute = kAttrCollectiveFlags;
+    kAttrBytesSent{5}, kAttrBytesReceived{6}, kAttrCreatedBy{7}, kAttrCollectiveFlags{8},
+    kAttrAllocation{9};
+inline constexpr Byte kLastAttribute = kAttrAllocation;
 
 // What is open on a window (WIN_STATE), and towards one peer (EPOCH_STATE).
 inline constexpr std::uint8_t kOpenFence = 1;                      // WIN_STATE

@@ -88,7 +88,7 @@ void RmaWaits::leave_shmem(const Call& call, const ShmemFunction& function) {
   if (std::exchange(location.polls, false) && call.exit - call.enter < kLongUpcPoll) return;
   if (location.call != call.enter_pos || !(call.enter < call.exit)) return;
   for (const Issued& issued : location.issued) {
-    need(call, issued.window, issued.target, kind, call.enter);
+    need(call, issued.window, issued.target, kind, call.enter, earl::kNone, issued.allocation);
   }
 }
 
@@ -96,6 +96,10 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
   const earl::OpenCall& call = *transfer.call;
   const ShmemRole role = shmem_role(call);
   const bool non_blocking = transfer.place != nullptr && transfer.place->non_blocking();
+  const bool allocated = transfer.place != nullptr && transfer.place->known() &&
+                         memory_of(call) == symmetric_memory(PgasModel::kArmci);
+  const auto allocation =
+      allocated ? static_cast<std::uint32_t>(transfer.place->offset >> kAllocationShift) : 0u;
   if (model::complete_when_quiet(!transfer.get, non_blocking, role == ShmemRole::kAtomicGetPut)) {
     const std::uint32_t context = transfer.place != nullptr ? transfer.place->context : 0;
     Process& origin = processes_[raw(transfer.origin)];
@@ -109,10 +113,11 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
     };
     if (later == issued.end() || later->get != transfer.get ||
         told_apart(call.enter_pos, later->enter_pos)) {
-      const auto added =
-          issued.insert(later, {call.enter_pos, call.enter, transfer.get, !non_blocking});
+      const auto added = issued.insert(
+          later, {call.enter_pos, call.enter, transfer.get, !non_blocking, allocation});
       if (added != issued.begin() && std::prev(added)->is_like(*added) &&
           !told_apart(std::prev(added)->enter_pos, added->enter_pos)) {
+        if (std::prev(added)->allocation != allocation) added->allocation = 0;
         issued.erase(std::prev(added));
       }
     }
@@ -133,7 +138,7 @@ void RmaWaits::shmem_transfer(const earl::Transfer& transfer) {
     location.issued.clear();
   }
   location.issued.push_back(
-      {memory_of(call), transfer.target, earl::EpochKind::kNone, earl::kNone});
+      {memory_of(call), transfer.target, earl::EpochKind::kNone, earl::kNone, allocation});
 }
 
 void RmaWaits::on_quiet(const Call& call, const earl::Quiet& quiet) {
@@ -146,16 +151,21 @@ void RmaWaits::on_quiet(const Call& call, const earl::Quiet& quiet) {
   const std::uint64_t begun = model::may_quiet(role) ? call.enter_pos : earl::kNoEvent;
   const auto complete = [&](ProcessId target, std::vector<Process::Outstanding>& issued) {
     const Process::Outstanding* last[2] = {};  // that it waits for: puts, gets
+    bool several[2] = {};                      // of more than one allocation
     for (const Process::Outstanding& o : issued) {
       const bool done = o.get ? quiet.gets() : quiet.puts();
-      if (o.enter_pos < begun && (done || (local && !o.left))) last[o.get] = &o;
+      if (o.enter_pos >= begun || (!done && (!local || o.left))) continue;
+      several[o.get] =
+          last[o.get] != nullptr && (several[o.get] || last[o.get]->allocation != o.allocation);
+      last[o.get] = &o;
     }
     for (const bool get : {false, true}) {
       const ProgressKind kind = !local ? kind_of_quiet(role)
                                 : get  ? ProgressKind::kShmemGet
                                        : ProgressKind::kShmemPut;
       if (waits && last[get] != nullptr)
-        need(call, memory_of(call), target, kind, last[get]->enter);
+        need(call, memory_of(call), target, kind, last[get]->enter, earl::kNone,
+             several[get] ? 0u : last[get]->allocation);
     }
     std::erase_if(issued, [&](Process::Outstanding& o) {
       if (o.enter_pos >= begun) return false;

@@ -214,14 +214,17 @@ void WaitClaims::find_absent(const WaitingCall::Outside& outside, Side side,
     const bool counts =
         side == kMixedBoth || absent.same_node == (side == kSame || side == kMixedSame);
     if (!counts) continue;
-    parts_.push_back({absent.when,
-                      absent.ended_by,
-                      {.object = is_symmetric(absent.window) ? Operation::Object::kNothing
-                                                             : Operation::Object::kWindow,
-                       .scattered = true,
-                       .id = raw(absent.window),
-                       .process = raw(absent.target),
-                       .number = absent.number}});
+    Operation of{.object = Operation::Object::kWindow,
+                 .scattered = true,
+                 .id = raw(absent.window),
+                 .process = raw(absent.target),
+                 .number = absent.number};
+    if (is_symmetric(absent.window)) of.object = Operation::Object::kNothing;
+    if (absent.allocation != 0) {
+      of.object = Operation::Object::kAllocation;
+      of.id = absent.allocation;
+    }
+    parts_.push_back({absent.when, absent.ended_by, of});
   }
   leave_to_latest(taken);
 }

@@ -78,6 +78,7 @@ struct WaitingCall {
     ProcessId target{};
     Seconds issued;  // enter of the issuing call; with nothing outstanding: of the call itself
     ProgressKind kind{};
+    std::uint32_t allocation = 0;  // of ARMCI: that all of them are about; 0: several, or unknown
   };
   // Another process held the lock then; if its grant needed the target, only while that can have
   // granted it.
@@ -119,6 +120,7 @@ struct WaitingCall {
     ProcessId target{};
     EndedBy ended_by;  // the call with which it came back before this call ended
     std::uint64_t number = 0;
+    std::uint32_t allocation = 0;
   };
   // Targets outside MPI: on the same node, on others. One call may have operations outstanding to
   // some targets and none to others: two kinds.

@@ -233,7 +233,7 @@ void RmaWaits::look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bo
 }
 
 void RmaWaits::need(const Call& call, WindowId window, ProcessId target, ProgressKind kind,
-                    Seconds issued, LockQueue::Id epoch) {
+                    Seconds issued, LockQueue::Id epoch, std::uint32_t allocation) {
   if (target == call.process || trace_.main_index(target) == kAbsent ||
       !presence_.maybe_outside_after(target, call.enter)) {
     return;
@@ -249,9 +249,10 @@ void RmaWaits::need(const Call& call, WindowId window, ProcessId target, Progres
                return needed.window == window && needed.target == target;
              });
   if (known == w.targets.end()) {
-    w.targets.push_back({window, target, issued, kind});
+    w.targets.push_back({window, target, issued, kind, allocation});
   } else {
     known->issued = std::max(known->issued, issued);
+    if (known->allocation != allocation) known->allocation = 0;
   }
   if (epoch == earl::kNone || w.epoch != earl::kNone) return;
   w.epoch = epoch;
@@ -515,7 +516,7 @@ void RmaWaits::settle_call(Id id) {
   w.outside.kind = w.targets.empty() || std::any_of(w.targets.begin(), w.targets.end(), is_main)
                        ? w.kind
                        : w.targets.front().kind;
-  for (const auto& [window, target, issued, kind] : w.targets) {
+  for (const auto& [window, target, issued, kind, allocation] : w.targets) {
     const std::uint32_t there = trace_.main_index(target);
     const Seconds delta =
         trace_.has_clock_errors() ? trace_.delta(w.call.index, there) : Seconds{0};
@@ -542,9 +543,10 @@ void RmaWaits::settle_call(Id id) {
     WaitingCall::Outside& outside = outside_of(w, window, kind);
     Intervals& set = same ? outside.same : outside.other;
     set.insert(set.end(), times_.begin() + static_cast<std::ptrdiff_t>(first), times_.end());
-    found_.push_back({{{}, window, kind, same, target, absence->ended_by, absence->number},
-                      first,
-                      times_.size()});
+    found_.push_back(
+        {{{}, window, kind, same, target, absence->ended_by, absence->number, allocation},
+         first,
+         times_.size()});
   }
   if (!found_.empty()) {
     const auto later = [](const Found& a, const Found& b) {

@@ -146,6 +146,7 @@ class RmaWaits {
       Seconds enter;
       bool get;
       bool left;  // of a put: it is complete at its origin
+      std::uint32_t allocation;
       bool is_like(const Outstanding& other) const {
         return get == other.get && left == other.left;
       }
@@ -159,6 +160,7 @@ class RmaWaits {
     ProcessId target{};
     earl::EpochKind epoch{};
     Id lock = 0;
+    std::uint32_t allocation = 0;
   };
   struct Location {
     std::uint64_t call = earl::kNoEvent;  // enter_pos of the call that issued them
@@ -253,9 +255,9 @@ class RmaWaits {
   // What an ended call of a lock epoch may have waited for.
   void look(const Call& call, LockQueue::Id epoch, ProgressKind kind, bool contended);
   // `issued`: when the call entered that issued the last operation which needs the target. `epoch`:
-  // of a transfer call, the lock epoch that it belongs to.
+  // of a transfer call, the lock epoch that it belongs to. `allocation`: that it is about.
   void need(const Call& call, WindowId window, ProcessId target, ProgressKind kind, Seconds issued,
-            LockQueue::Id epoch = earl::kNone);
+            LockQueue::Id epoch = earl::kNone, std::uint32_t allocation = 0);
   void flush(const earl::PassiveStep& step);
   void flush_target(const earl::PassiveStep& step, LockQueue::Id epoch, LockTarget& target);
   // Those to whom the epoch has nothing outstanding before the call: of all that it locked, or

@@ -33,6 +33,7 @@ class LibraryCalls {
   // Both null: nothing is known of call paths.
   const earl::CallTree* tree() const { return tree_; }
   const Definitions* definitions() const { return definitions_; }
+  bool any() const { return any_; }
   // kNoCallPath: none.
   CallPathIndex around(CallPathIndex path) const {
     if (!any_ || path == kNoCallPath) [[likely]]
