@@ -39,10 +39,11 @@ inline Ticks ticks() {
   return monotonic_nanoseconds();
 }
 
-// These two compute with doubles, so no recorded call may ask (program_floats.h).
 inline Ticks later(Ticks a, Ticks b) {
   return static_cast<std::int64_t>(a - b) > 0 ? a : b;
 }
+
+// These two compute with doubles, so no recorded call may ask (program_floats.h).
 inline Seconds to_seconds(Ticks at) {
   return compact::TickClock{the_clock.base, the_clock.scale, the_clock.shift}.seconds(at);
 }
