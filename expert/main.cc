@@ -397,11 +397,12 @@ ExitCode run(const po::variables_map& options, const std::vector<std::string>& c
   }
   if (!team->leads()) {
     // What it would say the leader says, too; or it is why it cannot do what it is asked for.
-    std::ostringstream said;
-    std::cout.rdbuf(nullptr);
+    std::ostringstream said, printed;
     std::streambuf* const messages = std::cerr.rdbuf(said.rdbuf());
+    std::streambuf* const out = std::cout.rdbuf(printed.rdbuf());
     (void)analyse(options, *team);
     std::cerr.rdbuf(messages);
+    std::cout.rdbuf(out);
     return team->wait_for_leader(said.str());
   }
   // What is written goes through the launcher, which shows a terminal where there may be a file.

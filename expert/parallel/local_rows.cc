@@ -47,7 +47,9 @@ class LocalRows::Watch final : public merge::TraceWatch {
       : rows_(most_rows),
         most_bytes_(most_bytes),
         dialect_(trace.dialect),
-        maker_(trace.rank, trace.run_size, trace.dialect, [this](const Row& row) { add(row); }) {}
+        maker_(
+            trace.rank, trace.run_size, trace.dialect, [this](const Row& row) { add(row); },
+            [this](const MeetingKey& key) { return rows_.keeps(key); }) {}
 
   void take(const RawRecord& record, merge::ProcessEpochs* epochs) override {
     epochs_ = epochs;
@@ -157,6 +159,7 @@ std::string LocalRows::why_alone() const {
     if (!traces[i].dialect.native()) return "the traces are classic ones";
     if (i != 0 && traces[i].rank == traces[i - 1].rank) return rank + " has several threads";
     if (watches_[i]->maker().alone()) return rank + " uses SHMEM, ARMCI or UPC";
+    if (watches_[i]->backwards()) return "the clock of " + rank + " goes backwards";
     if (!watches_[i]->whole()) return "the trace of " + rank + " contradicts itself";
   }
   if (traces.size() != traces.front().run_size) return "traces of some processes are missing";

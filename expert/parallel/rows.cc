@@ -52,13 +52,19 @@ constexpr std::uint64_t hash_of(const MeetingKey& key) {
 
 // Of the collective calls on a communicator: each waits for all.
 bool each_waits_for_all(const RegionDef* region) {
-  constexpr std::array<std::string_view, 7> kNames{
+  static constexpr std::array<std::string_view, 7> kNames{
       "MPI_Barrier",  "MPI_Allreduce",      "MPI_Allgather",           "MPI_Allgatherv",
       "MPI_Alltoall", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block"};
-  if (region == nullptr || region->function == nullptr) return false;
-  std::string_view name = region->function->name;
-  if (name.ends_with("_c")) name.remove_suffix(2);  // with large counts
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  static const auto kFunctions = [] {
+    std::array<const MpiFunction*, 2 * kNames.size()> functions{};
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      functions[i] = find_mpi_function(kNames[i]);
+      functions[kNames.size() + i] = find_mpi_function(std::string(kNames[i]) + "_c");
+    }
+    return functions;
+  }();
+  return region != nullptr && region->function != nullptr &&
+         std::find(kFunctions.begin(), kFunctions.end(), region->function) != kFunctions.end();
 }
 
 // What anybody told of who is on the same communicator is equal to all.
@@ -88,8 +94,13 @@ struct RowMaker::Window {
 };
 
 RowMaker::RowMaker(std::uint32_t rank, std::uint32_t processes, const Dialect& dialect,
-                   std::function<void(const Row&)> give)
-    : rank_(rank), processes_(processes), dialect_(dialect), give_(std::move(give)) {}
+                   std::function<void(const Row&)> give,
+                   std::function<bool(const MeetingKey&)> wants)
+    : rank_(rank),
+      processes_(processes),
+      dialect_(dialect),
+      give_(std::move(give)),
+      wants_(std::move(wants)) {}
 RowMaker::~RowMaker() = default;
 
 std::uint64_t RowMaker::Shared::number(std::uint64_t what, std::uint64_t which) const {
@@ -252,18 +263,11 @@ void RowMaker::collective(Shared& on, bool window, bool meets, double exit) {
   agreement_ += on.number(kCollective) * on.weight;
   const std::uint64_t ordinal = on.calls++;
   if (!meets || !on.known || !on.world || calls_.empty()) return;
+  const MeetingKey key{on.hi, on.lo, ordinal, window};
+  if (wants_ && !wants_(key)) return;
   const Call& call = calls_.back();
-  give_({{on.hi, on.lo, ordinal, window},
-         call.time,
-         exit,
-         call.begins,
-         offset_,
-         behind_,
-         call.events,
-         events_ + 1 - call.events,
-         open(),
-         messages_,
-         agreement_});
+  give_({key, call.time, exit, call.begins, offset_, behind_, call.events,
+         events_ + 1 - call.events, open(), messages_, agreement_});
 }
 
 void RowMaker::on(const MpiCollExit& r) {
@@ -450,9 +454,12 @@ void RowMaker::on(const OmpRLock&) {
 
 // ---- tables --------------------------------------------------------------------------------
 
-void RowTable::add(const Row& row) {
+bool RowTable::keeps(const MeetingKey& key) const {
   const std::uint64_t below = (std::uint64_t{1} << bits_) - 1;
-  if ((hash_of(row.key) & below) != 0) return;
+  return (hash_of(key) & below) == 0;
+}
+void RowTable::add(const Row& row) {
+  if (!keeps(row.key)) return;
   rows_.push_back(row);
   while (rows_.size() > most_) thin(bits_ + 1);
 }

@@ -69,7 +69,7 @@ struct Row {
 class RowMaker {
  public:
   RowMaker(std::uint32_t rank, std::uint32_t processes, const Dialect& dialect,
-           std::function<void(const Row&)> give);
+           std::function<void(const Row&)> give, std::function<bool(const MeetingKey&)> wants = {});
   ~RowMaker();
 
   // All records of the trace in their order; `offset` of the record says where it stands.
@@ -155,6 +155,7 @@ class RowMaker {
   const std::uint32_t rank_, processes_;
   Dialect dialect_;
   std::function<void(const Row&)> give_;
+  std::function<bool(const MeetingKey&)> wants_;
   Definitions definitions_;
   std::vector<Call> calls_;                                    // regions that are open
   std::unordered_map<std::uint32_t, std::uint64_t> requests_;  // open ones; of a send its channel
@@ -180,6 +181,8 @@ class RowTable {
 
   explicit RowTable(std::size_t most = kMost) : most_(most) {}
   void add(const Row& row);
+  // Whether it keeps a row of that meeting, as far as it is thinned by now.
+  bool keeps(const MeetingKey& key) const;
   // Keeps those that a table keeps which was thinned so far.
   void thin(unsigned bits);
   unsigned bits() const { return bits_; }
