@@ -28,15 +28,19 @@ constexpr double in_seconds(Ticks ticks) {
   return static_cast<double>(ticks) / kTicksPerSecond;
 }
 
-// From one moment to a later one: what lies end to end adds up to the whole.
+// From one moment to a later one, each being cut to a whole number: what lies end to end adds up to
+// the whole, wherever time begins. The limit for what is longer than 48 days, or is no number.
 constexpr Ticks ticks_between(double from, double to) {
-  const auto moment = [](double seconds) {
-    const double ticks = seconds * kTicksPerSecond;
-    if (!(ticks < 0x1p62 && ticks > -0x1p62)) [[unlikely]]
-      return ticks > 0 ? Ticks{1} << 62 : Ticks{0};
-    return static_cast<Ticks>(ticks);
+  if (!(to - from < 0x1p22 && to < 0x1p62 && from > -0x1p62)) [[unlikely]]
+    return Ticks{1} << 62;
+  // Modulo 2^64: the seconds of what has begun long ago are beyond it.
+  const auto moment = [](double at) {
+    const auto whole = static_cast<std::int64_t>(at);
+    const double rest = at - static_cast<double>(whole);
+    return (static_cast<std::uint64_t>(whole) << 40) +
+           static_cast<std::uint64_t>(static_cast<std::int64_t>(rest * kTicksPerSecond));
   };
-  return moment(to) - moment(from);
+  return static_cast<Ticks>(moment(to) - moment(from));
 }
 
 }  // namespace kojak::earl

@@ -150,7 +150,8 @@ TEST(LocalInput, Parts) {
         merge::InputPart part;
         part.first = kHeaderSize + from * size;
         part.end = kHeaderSize + to * size;
-        part.block = {part.first, part.first};
+        // (Blocks that are unpacked together are noted by the last of them.)
+        if (!compact) part.block = {part.first, part.first};
         for (const compact::BlockPlace& block : blocks) {
           if (block.records <= part.first) part.block = block;
         }
