@@ -5,6 +5,7 @@
 // Source: docs/patterns.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "earl/aspects/call_tree.h"
@@ -30,7 +31,7 @@ class TimeProfile {
     Cell& cell = path.row[call.index];
     ++cell.visits;
     if (call.nests && !path.by_completion && !services_.any()) {
-      cell.time += TimeSum(call.own());
+      cell.time += TimeSum(std::max<Ticks>(call.own(), 0));  // where times go back, it can be less
       return;
     }
     double time = call.exclusive.value > 0 ? call.exclusive.value : 0;
