@@ -450,7 +450,7 @@ int main(int argc, char** argv) {
       ("epsilon", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
        "by send mode: shorter waits are not listed")  //
       ("sendrecv-gap", po::value<double>()->value_name("SECONDS")->default_value(10e-6, "1e-05"),
-       "by send mode: send and receive with one peer closer than this are listed")  //
+       "by send mode: a send and receive this close")  //
       ("latency", po::value<double>()->value_name("SECONDS"),
        "by send mode: a message takes so long")                                             //
       ("bandwidth", po::value<double>()->value_name("BYTES/S"), "likewise, for its bytes")  //
