@@ -196,7 +196,7 @@ void RegionEvent::leave(std::uint64_t count, Ticks at) {
     if (on_ && r_.trace != nullptr && has_room_in(r_)) {
       const Ticks end = end_of(entry);
       if (at == kNow && end == kNow && now >= r_.processor_due) [[unlikely]]
-        note_processor(r_, now);
+        note_processor(r_, not_before_last(r_, now));
       std::byte* const p = end == kNow && counts(entry.key) ? put_now(r_, r_.cursor) : r_.cursor;
       write_exit(r_, end == kNow ? now : end, p, entry.collective);
     } else {

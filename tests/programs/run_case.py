@@ -12,8 +12,10 @@ programs.
 A process can lose its core between the program's reading of the clock and the wrapper's next to it; that
 moves a time by more than the 2 ms that are allowed. What is wrong in the tools is wrong in every run, so a
 program whose report misses the truth runs again, up to 12 times in all (--runs), until each metric has been
-right at each call path, for all processes, in one run at least; each miss is printed. What holds in every report must
-hold in every run.
+right at each call path, for all processes, in one run at least; each miss is printed. In the second half of
+these runs a time may be 2 % off, too: a sum of some hundred calls misses 2 ms in every run where the machine
+is full, and a wait that is forgotten or counted twice is more than that of each sum. What holds in every
+report must hold in every run.
 
 What a run leaves is removed if all is well; otherwise it is kept and its place is printed.
 Exit status: 0 all good, 1 something is wrong.
@@ -34,6 +36,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from independent import compare, words  # noqa: E402
 
 STEP_SECONDS = 90
+ALLOWED_SECONDS = "0.002"
+ALLOWED_SHARE = "0.02"
 SHOWN_LINES = 60
 BURNER = "import time\nend = time.monotonic() + 290\nwhile time.monotonic() < end: pass"
 
@@ -115,7 +119,7 @@ def launcher(options, ranks, variables):
     return command
 
 
-def check(options, program, ranks, directory):
+def check(options, program, ranks, directory, share):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     for name in list(environment):  # the test decides how it is measured
         if name.startswith("ELG_") or name == "LD_PRELOAD":
@@ -146,7 +150,7 @@ def check(options, program, ranks, directory):
             raise Failure(str(disagreement)) from None
         reports.append(str(report))
     check_clocks(options, traces, directory, environment)
-    check_truth([options.check_truth, reports[0], str(truth)], environment)
+    check_truth([options.check_truth, reports[0], str(truth), ALLOWED_SECONDS, share], environment)
     run("check_truth", [options.check_truth, "--same"] + reports, environment)
 
 
@@ -166,7 +170,7 @@ def check_repeatedly(options, program, ranks):
     for attempt in range(1, options.runs + 1):
         directory = pathlib.Path(tempfile.mkdtemp(prefix=f"{program.name}.", dir=options.work))
         try:
-            check(options, program, ranks, directory)
+            check(options, program, ranks, directory, "0" if 2 * attempt <= options.runs else ALLOWED_SHARE)
             shutil.rmtree(directory)
             return True
         except Failure as failure:

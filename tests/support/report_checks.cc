@@ -123,7 +123,7 @@ double value_at(const Cube& cube, const std::string& metric, const std::string& 
 }  // namespace
 
 std::vector<std::string> compare_with_truth(const Cube& cube, const std::string& truth_path,
-                                            double tolerance) {
+                                            double tolerance, double share) {
   std::ifstream file(truth_path);
   if (!file) throw CubeError(truth_path + ": cannot be opened");
   std::vector<std::string> wrong;
@@ -148,7 +148,8 @@ std::vector<std::string> compare_with_truth(const Cube& cube, const std::string&
     }
     const double got = value_at(cube, metric, function, rank);
     const bool is_time = cube.metrics[static_cast<std::size_t>(m)].uom == "sec";
-    if (std::abs(got - expected) <= (is_time ? tolerance : 0.0)) continue;
+    const double allowed = is_time ? std::max(tolerance, share * std::abs(expected)) : 0;
+    if (std::abs(got - expected) <= allowed) continue;
     std::ostringstream problem;
     problem.precision(9);
     problem << metric << ' ' << function << " rank " << rank << ": expected " << expected

@@ -20,10 +20,11 @@ std::vector<std::string> check_report(const Cube& cube);
 std::vector<std::string> compare_reports(const Cube& one, const Cube& other, double tolerance);
 
 // Lines `metric function rank value`: the sum over the call paths that end in the function ("*":
-// all functions; FUNCTION@CALLER:LINE: those of a call site), on the process of that rank. Times must agree to within `tolerance` seconds,
+// all functions; FUNCTION@CALLER:LINE: those of a call site), on the process of that rank. Times
+// must agree to within `tolerance` seconds or `share` of the expected one, whichever is more;
 // counts and bytes exactly. An empty truth is an error. Throws CubeError if the file cannot be
 // read.
 std::vector<std::string> compare_with_truth(const Cube& cube, const std::string& truth_path,
-                                            double tolerance);
+                                            double tolerance, double share = 0);
 
 }  // namespace kojak::support

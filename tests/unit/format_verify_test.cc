@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"AttributeWithoutEvent",
                "LOCAL_RUN size=1 pid=0\nATTR_UI4 kind=2 value=1\nSTRING strid=0 str=\"x\"\n",
                "ATTR_UI4 no event follows this attribute", Level::kWarning},
-        Broken{"AttributeKind", kEnter + "ATTR_UI4 kind=9 value=1\nEXIT lid=0 time=1\n",
+        Broken{"AttributeKind", kEnter + "ATTR_UI4 kind=10 value=1\nEXIT lid=0 time=1\n",
                "ATTR_UI4.kind is no kind of attribute", Level::kNote},
         Broken{"EventCount", "NUM_EVENTS eventc=5\n" + kEnter + "EXIT lid=0 time=1\n",
                "the trace ends after 2 of its 5 events", Level::kError},
