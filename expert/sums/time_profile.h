@@ -44,10 +44,13 @@ class TimeProfile {
       cell.time.add(time);
     }
   }
-  // Another one counts its time, without what has ended in it here.
+  // At the end, the innermost one of a location first: another one counts its time, without what
+  // has ended in it here. (What is open in it has not, though the replay ends that, too.)
   void leave_open(const earl::Call& call) {
     learn(call);
-    paths_[raw(call.cnode)].row[call.index].time -= TimeSum(call.nested);
+    const Ticks open = open_.location == call.index ? open_.time : 0;
+    paths_[raw(call.cnode)].row[call.index].time -= TimeSum(call.nested - open);
+    open_ = {call.index, earl::ticks_between(call.enter.value, call.exit.value)};
   }
   // Further calls of a call path, whose time is another's: those of a series of polls.
   void on_polls(const earl::OpenCall& at, std::uint64_t calls) {
@@ -74,8 +77,15 @@ class TimeProfile {
   double take_service(const earl::Call& call, CallPathIndex path, double time);
   static MetricIndex metric_of_class(TimeClass c);
 
+  // What leave_open() was told of last.
+  struct Open {
+    LocationIndex location = ~LocationIndex{0};  // none
+    Ticks time = 0;
+  };
+
   const Definitions* definitions_;
   const Services& services_;
+  Open open_;
   std::vector<double> served_;  // by location: time of calls that have ended
   SeverityStore& severities_;
   RowTable<Cell> cells_;
