@@ -55,12 +55,6 @@ class LocalRows::Watch final : public merge::TraceWatch {
     epochs_ = epochs;
     if (is_event(record.type) && record.length >= 12) {
       if (not_added_ == nullptr) not_added_ = parallel::not_added(record.type);
-      note_time(event_time(record, dialect_.swapped()).value);
-      if (region_effect(record.type) == RegionEffect::kEntersAndLeaves && record.length >= 20) {
-        RawRecord exit = record;
-        exit.body += 8;  // (its exit stands behind its time)
-        note_time(event_time(exit, dialect_.swapped()).value);
-      }
       if (record.type == static_cast<std::uint8_t>(RecordType::kProcessor)) {
         Processor r;
         if (decode(record, dialect_, r) == nullptr) processor_ = r;
@@ -75,7 +69,6 @@ class LocalRows::Watch final : public merge::TraceWatch {
   }
 
   bool whole() const { return whole_; }
-  bool backwards() const { return backwards_; }
   const char* what_is_not_added() const { return not_added_; }
   RowMaker& maker() { return maker_; }
   RowTable& rows() { return rows_; }
@@ -84,10 +77,6 @@ class LocalRows::Watch final : public merge::TraceWatch {
   const std::vector<std::uint32_t>& windows() const { return windows_; }
 
  private:
-  void note_time(double time) {
-    if (!(time >= time_)) backwards_ = true;
-    time_ = time;
-  }
   void add(const Row& row) {
     rows_.add(row);
     if (rows_.rows().empty() || rows_.rows().back().ends != row.ends) return;  // thinned out
@@ -118,8 +107,7 @@ class LocalRows::Watch final : public merge::TraceWatch {
   merge::ProcessEpochs* epochs_ = nullptr;
   std::map<std::uint64_t, StandingRow> standings_;  // by Row::ends
   std::optional<Processor> processor_;
-  double time_ = 0;
-  bool backwards_ = false, whole_ = false;
+  bool whole_ = false;
   const char* not_added_ = nullptr;
   std::vector<compact::BlockPlace> blocks_;
   std::vector<std::uint32_t> windows_;
@@ -154,13 +142,15 @@ Result<LocalRows> LocalRows::of(const merge::MergeOptions& options, std::size_t 
 
 std::string LocalRows::why_alone() const {
   const std::vector<merge::LocalTrace>& traces = passes_->traces();
+  const auto rank = [&](std::size_t i) { return "rank " + std::to_string(traces[i].rank); };
+  // (Of a process with several threads no trace is followed to its end as that of one is.)
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    const std::string rank = "rank " + std::to_string(traces[i].rank);
     if (!traces[i].dialect.native()) return "the traces are classic ones";
-    if (i != 0 && traces[i].rank == traces[i - 1].rank) return rank + " has several threads";
-    if (watches_[i]->maker().alone()) return rank + " uses SHMEM, ARMCI or UPC";
-    if (watches_[i]->backwards()) return "the clock of " + rank + " goes backwards";
-    if (!watches_[i]->whole()) return "the trace of " + rank + " contradicts itself";
+    if (i != 0 && traces[i].rank == traces[i - 1].rank) return rank(i) + " has several threads";
+  }
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    if (std::string why = watches_[i]->maker().why_alone(traces[i].rank); !why.empty()) return why;
+    if (!watches_[i]->whole()) return "the trace of " + rank(i) + " contradicts itself";
   }
   if (traces.size() != traces.front().run_size) return "traces of some processes are missing";
   return "";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -207,10 +208,34 @@ void RowMaker::take(const RawRecord& record) {
   }
   offset_ = record.offset;
   behind_ = record.offset + 2 + record.length;
+  note_times(record);
   dispatch_record(record.type, [&]<class R>() { follow<R>(record); });
   ++events_;
   request_ = kAbsent;
   attributes_ = 0;
+}
+
+// (In a merged trace, ends of others' transfers may come before the exit of a region that is one
+// record.)
+void RowMaker::note_times(const RawRecord& event) {
+  if (!is_event(event.type) || event.length < 12) return;
+  const RegionEffect effect = region_effect(event.type);
+  const double time = event_time(event, dialect_.swapped()).value;
+  const auto is_earlier = [](double a, double b) { return !(a >= b); };  // or no number
+  backwards_ = backwards_ || is_earlier(time, time_) ||
+               (effect != RegionEffect::kNone && is_earlier(time, left_));
+  time_ = time;
+  if (effect != RegionEffect::kEntersAndLeaves || event.length < 20) return;
+  RawRecord exit = event;
+  exit.body += 8;  // its exit stands behind its time
+  left_ = event_time(exit, dialect_.swapped()).value;
+  backwards_ = backwards_ || is_earlier(left_, time);
+}
+
+std::string RowMaker::why_alone(std::uint32_t rank) const {
+  const std::string who = "rank " + std::to_string(rank);
+  if (alone_) return who + " uses SHMEM, ARMCI or UPC";
+  return backwards_ ? "the clock of " + who + " goes backwards" : "";
 }
 
 template <class R>

@@ -23,7 +23,9 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -86,8 +88,10 @@ class RowMaker {
   MpiRole role() const;  // of the innermost region
 
   // ---- of the whole trace, when it is over
-  // Some record is of those that only one process can analyse.
-  bool alone() const { return alone_; }
+  // Why only one process can analyse it, if one of its records says so: it is one of those that
+  // nobody can cut, or times go back, which the merge, or who adds up times, mends by what was
+  // before. Empty if none does.
+  std::string why_alone(std::uint32_t rank) const;
   // Some lock of one target was taken.
   bool locks() const { return locks_; }
   std::uint64_t events() const { return events_; }
@@ -116,6 +120,7 @@ class RowMaker {
   void collective(Shared& on, bool window, bool meets, double exit);
   void operation(WindowId wid, PeerId target);
   void lost() { unknown_ = true; }
+  void note_times(const RawRecord& event);
   std::uint16_t open() const;
   Shared shared(bool known, std::uint64_t hi, std::uint64_t lo, const CommDef& comm) const;
   Shared& comm(CommId id);
@@ -170,7 +175,9 @@ class RowMaker {
   std::uint64_t offset_ = 0;         // of the event
   std::uint64_t behind_ = 0;         // and behind it
   std::uint64_t attributes_ = 0;     // offset of the first attribute before the event, 0 if none
-  bool unknown_ = false, alone_ = false, locks_ = false;
+  // Of the latest event, and of the exit of the latest region that is one record.
+  double time_ = -std::numeric_limits<double>::infinity(), left_ = time_;
+  bool unknown_ = false, alone_ = false, locks_ = false, backwards_ = false;
 };
 
 // The rows of one process, thinned by their meeting's key where they are too many: all processes

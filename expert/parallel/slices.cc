@@ -233,8 +233,9 @@ Result<std::unique_ptr<Slices>> TraceSlices::of(const std::string& file) {
       Place& place = at->second;
       for (const auto& bytes : held) place.maker->take(raw_of(bytes, pos));
       record.offset = pos;
-      place.counts.take(record, reader->dialect(), place.maker->role());
-      place.maker->take(record);
+      const MpiRole role = place.maker->role();
+      place.maker->take(record);  // the row of a fence tells of those before it
+      place.counts.take(record, reader->dialect(), role);
     }
     held.clear();
     ++pos;
@@ -244,8 +245,7 @@ Result<std::unique_ptr<Slices>> TraceSlices::of(const std::string& file) {
   unsigned bits = 0;
   for (const auto& [id, place] : places) {
     bits = std::max(bits, place.rows.bits());
-    if (!place.maker->alone()) continue;
-    slices.alone_ = "rank " + std::to_string(id) + " uses SHMEM, ARMCI or UPC";
+    if (const std::string why = place.maker->why_alone(id); !why.empty()) slices.alone_ = why;
   }
   MeetingTable table;
   for (auto& [id, place] : places) {
