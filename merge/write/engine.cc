@@ -8,6 +8,7 @@
 #include "merge/write/classic.h"
 #include "merge/write/context_writer.h"
 #include "merge/write/poll_writer.h"
+#include "merge/write/slice_streams.h"
 
 namespace kojak::merge {
 namespace {
@@ -20,6 +21,7 @@ class Engine {
       : in_(in),
         summary_(summary),
         extended_(in.extended),
+        slice_(in.slice, in.traces),
         events_(in, writer, summary),
         ends_(in, events_, summary, open_streams()),
         placement_(ends_.placement()),
@@ -31,6 +33,7 @@ class Engine {
     for (const auto& process : in.survey.processes) {
       if (process) process->restart();
     }
+    if (slice_.any()) slice_.begin(streams_, placement_);
   }
 
   Result<std::uint64_t> run() {
@@ -87,12 +90,15 @@ class Engine {
     if (events_.refused() != nullptr) {
       return no_classic(events_.refused()->path, "holds a count of more than 4294967294 bytes");
     }
+    return events_written();
+  }
+
+ private:
+  std::uint64_t events_written() {
     std::uint64_t events = 0;
     for (const std::uint64_t n : events_.emitter().by_type()) events += n;
     return events;
   }
-
- private:
   // The stream whose turn comes next, if there is one.
   [[gnu::always_inline]] void prefetch(std::uint32_t stream) const {
     if (stream >= streams_.size()) return;
@@ -348,6 +354,8 @@ class Engine {
       if constexpr (R::kKind == RecordKind::kEvent) events_.template translate<R>(s);
     });
     leave_callers(s);
+    if (slice_.any()) [[unlikely]]
+      slice_.written(s, [this] { return events_written(); });
   }
 
   // A trace has ended: regions that are still open are closed at its last time.
@@ -356,7 +364,7 @@ class Engine {
     LocationEnds& waiting = placement_.location_ends(s.index);
     if (grants_.granting()) grants_.write_grants(s.rank, s.time, streams_);
     ends_.none_due();
-    while (!s.stack.empty()) {
+    while (slice_.ends_run() && !s.stack.empty()) {
       ends_.collect_at_exit(s, s.stack.size() == 1);
       ends_.release(s, false);
       switch (s.stack.back()) {
@@ -372,7 +380,7 @@ class Engine {
       s.stack.pop_back();
       events_.emitter().make_room();
     }
-    if (placement_.any_at_exit(s.index)) {
+    if (slice_.ends_run() && placement_.any_at_exit(s.index)) {
       ends_.collect_at_exit(s, true);
       ends_.release(s, false);
     }
@@ -404,7 +412,11 @@ class Engine {
   }
 
   void finish() {
-    ends_.release_rest(last_time_, streams_);
+    if (slice_.ends_run()) {
+      ends_.release_rest(last_time_, streams_);
+    } else {
+      ends_.count_rest();
+    }
     events_.emitter().finish();
     summary_.by_type = events_.emitter().by_type();
     const std::uint64_t marks = events_.emitter().left_out(RecordType::kRmaMark);
@@ -427,7 +439,7 @@ class Engine {
     std::vector<std::uint32_t> ranks;
     streams_.reserve(order.size());
     for (const std::size_t i : order) {
-      Stream& s = streams_.emplace_back(in_.files, in_.traces[i], in_.buffers);
+      Stream& s = streams_.emplace_back(in_.files, in_.traces[i], in_.buffers, slice_.part(i));
       s.index = static_cast<std::uint32_t>(streams_.size() - 1);
       s.clock = in_.clocks[i];
       if (in_.corrected != nullptr) s.correct(*in_.corrected, i);
@@ -447,6 +459,7 @@ class Engine {
   const EngineInputs& in_;
   Summary& summary_;
   bool extended_;
+  const SliceStreams slice_;
   std::vector<Stream> streams_;
   EventWriter<Plain> events_;
   EndWriter<Plain> ends_;
