@@ -397,7 +397,14 @@ class SliceSource final : public ByteSource {
     const std::size_t i = slices_.index_of(location_of(record, dialect.swapped()));
     if (i == TraceSlices::kNowhere) return take(record);
     if (left_ != nullptr && pos_ < left_->begins[i]) return;
-    if (right_ != nullptr && pos_ > right_->ends[i]) return;
+    if (right_ != nullptr && (pos_ > right_->ends[i] || !next_.empty())) {
+      // A transfer that its origin has begun behind the meeting is the next slice's, also where its
+      // target has not come so far.
+      const Ends ends = transfer_of(record, dialect);
+      const bool behind = pos_ > right_->ends[i];
+      if (behind && ends.begins) next_.insert(*ends.begins);
+      if (behind || (ends.ends && next_.contains(*ends.ends))) return;
+    }
     if (left_ != nullptr && met_ < gate_.locations.size()) {
       // What was begun before, the meeting ends: that is the other slice's.
       const Ends ends = transfer_of(record, dialect);
@@ -426,7 +433,7 @@ class SliceSource final : public ByteSource {
   expert::Gate& gate_;
   std::vector<std::byte> bytes_, held_;
   std::size_t at_ = 0;
-  std::set<Transfer> begun_;
+  std::set<Transfer> begun_, next_;
   std::uint64_t pos_ = 0, written_ = 0;
   std::size_t met_ = 0, left_behind_ = 0;  // locations that have left the one, and the other
   bool over_ = false;
