@@ -235,6 +235,7 @@ void RowMaker::note_times(const RawRecord& event) {
 std::string RowMaker::why_alone(std::uint32_t rank) const {
   const std::string who = "rank " + std::to_string(rank);
   if (alone_) return who + " uses SHMEM, ARMCI or UPC";
+  if (astray_) return "a collective operation of " + who + " ends outside of MPI";
   return backwards_ ? "the clock of " + who + " goes backwards" : "";
 }
 
@@ -296,7 +297,9 @@ void RowMaker::collective(Shared& on, bool window, bool meets, double exit) {
 }
 
 void RowMaker::on(const MpiCollExit& r) {
-  collective(comm(r.cid), false, each_waits_for_all(innermost()), r.time.value);
+  const RegionDef* const called = innermost();
+  astray_ = astray_ || (called != nullptr && called->function == nullptr);
+  collective(comm(r.cid), false, each_waits_for_all(called), r.time.value);
 }
 void RowMaker::on(const MpiCollBegin& r) {
   requests_.emplace(raw(r.reqid), 0);

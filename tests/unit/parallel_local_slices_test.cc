@@ -368,7 +368,7 @@ TEST(LocalSlices, FencesBeforeASlice) {
 }
 
 // What adds up own times takes none for less than 0, and cannot of a slice alone.
-TEST(LocalSlices, TimesOfAMergedTraceThatGoBack) {
+TEST(LocalSlices, MergedTracesThatAreNotCut) {
   LocalRun run(2);
   add_nested(run);
   run.merge();
@@ -388,6 +388,8 @@ TEST(LocalSlices, TimesOfAMergedTraceThatGoBack) {
   EXPECT_EQ(slices()->alone(), "");
   text.replace(at, 18, "EXIT lid=1 time=69");
   EXPECT_EQ(slices()->alone(), "the clock of rank 1 goes backwards");
+  text.replace(at, 18, "MPI_COLLEXIT lid=1 time=80 rlid=absent cid=0 sent=0 recvd=100");
+  EXPECT_EQ(slices()->alone(), "a collective operation of rank 1 ends outside of MPI");
 }
 
 }  // namespace
