@@ -257,7 +257,8 @@ class DefinitionWriter {
     std::iota(ranks.begin(), ranks.end(), std::uint64_t{0});
     for (const Numbers::SharedMemory& shared : n_.shared_memories()) {
       const bool armci = shared.model == PgasModel::kArmci;  // whose processes are MPI's
-      const OTF2_Paradigm paradigm = armci ? OTF2_PARADIGM_MPI : paradigm_of(shared.model);
+      const OTF2_Paradigm paradigm =
+          armci ? OTF2_Paradigm{OTF2_PARADIGM_MPI} : paradigm_of(shared.model);
       const std::string name(name_of(shared.model));
       if (!armci) {
         check(OTF2_GlobalDefWriter_WriteGroup(
