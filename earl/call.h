@@ -91,7 +91,7 @@ struct Call : OpenCall {
   // From when on it can have waited for what it found.
   Seconds waits_from() const { return polled ? std::max(enter, polled_from) : enter; }
   // `exclusive`, exactly, where it nests.
-  Ticks own() const { return ticks_between(enter.value, exit.value) - nested; }
+  Ticks own() const { return sum_of(ticks_between(enter.value, exit.value), -nested); }
   bool nocheck() const { return (assertion & kAssertNoCheck) != 0; }
   bool noprecede() const { return (assertion & kAssertNoPrecede) != 0; }
 };

@@ -28,11 +28,19 @@ constexpr double in_seconds(Ticks ticks) {
   return static_cast<double>(ticks) / kTicksPerSecond;
 }
 
+// The sum, or the limit where that is beyond it.
+constexpr Ticks sum_of(Ticks a, Ticks b) {
+  Ticks sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) [[likely]]
+    return sum;
+  return a < 0 ? -kMostWhole : kMostWhole;
+}
+
 // From one moment to a later one, each being cut to a whole number: what lies end to end adds up to
-// the whole, wherever time begins. The limit for what is longer than 48 days, or is no number.
+// the whole, wherever time begins. The limit for what is longer than 97 days, or is no number.
 constexpr Ticks ticks_between(double from, double to) {
-  if (!(to - from < 0x1p22 && to < 0x1p62 && from > -0x1p62)) [[unlikely]]
-    return Ticks{1} << 62;
+  if (!(to - from < 0x1p23 && to < 0x1p62 && from > -0x1p62)) [[unlikely]]
+    return kMostWhole;
   // Modulo 2^64: the seconds of what has begun long ago are beyond it.
   const auto moment = [](double at) {
     const auto whole = static_cast<std::int64_t>(at);

@@ -225,6 +225,13 @@ Result<std::unique_ptr<TwoPasses>> TwoPasses::begin(const MergeOptions& options,
   return passes;
 }
 
+bool TwoPasses::copied() const {
+  return std::ranges::any_of(traces_, [](const LocalTrace& trace) {
+    return std::ranges::any_of(
+        trace.parts, [](const LocalTrace::Part& part) { return part.file == FileCache::kSpill; });
+  });
+}
+
 std::function<void(std::uint64_t)> TwoPasses::progress() const {
   return [this](std::uint64_t n) {
     if (options_.progress) options_.progress(done_ + n, work_);
@@ -266,6 +273,7 @@ Status TwoPasses::read(const Watches& watches) {
     tell_services(traces_, survey_->traces, times_->clocks, survey_->definitions);
   }
   for (const TraceFacts& facts : survey_->traces) expected_ += facts.events;
+  files_.close_files();  // processes that are forked in between have none of them
   options_.progress = nullptr;
   return {};
 }

@@ -28,8 +28,8 @@ class TwoPasses {
   // What pass 1 found.
   const Summary& found() const { return summary_; }
   std::uint64_t expected_events() const { return expected_; }
-  // What of the input lies in a temporary file.
-  bool copied() const { return files_.spilled() != 0; }
+  // Whether a local trace lies in a temporary file, since it cannot be read from its midst.
+  bool copied() const;
   // The definitions as a merged trace without events.
   Result<std::vector<std::byte>> definitions() const;
 

@@ -108,7 +108,7 @@ class RegionStack {
     frame.exit = time;
     frame.exit_pos = pos;
     frame.exclusive = frame.nests ? Seconds{in_seconds(frame.own())} : Seconds{time - frame.enter};
-    l.top->nested += ticks_between(frame.enter.value, time.value);
+    l.top->nested = sum_of(l.top->nested, ticks_between(frame.enter.value, time.value));
     l.top->nests = true;
     if (l.holes != frame.first_hole || !frame.holes.empty() || l.top->keeps_holes) [[unlikely]]
       handle_holes(index, frame);

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -65,6 +66,12 @@ bool read_all(int from, void* to, std::size_t n) {
   } catch (const std::bad_alloc&) {
     header.code = static_cast<std::uint8_t>(ExitCode::kOutputFailed);
     why = "there is not enough memory";
+  } catch (const std::exception& problem) {
+    header.code = static_cast<std::uint8_t>(ExitCode::kOutputFailed);
+    why = problem.what();
+  } catch (...) {
+    header.code = static_cast<std::uint8_t>(ExitCode::kOutputFailed);
+    why = "of a fault in expert";
   }
   const void* const from = header.good != 0 ? static_cast<const void*>(bytes.data()) : why.data();
   header.size = header.good != 0 ? bytes.size() : why.size();

@@ -27,7 +27,9 @@ std::vector<Meeting> MeetingTable::finish(bool locks) {
   std::vector<Meeting> all;
   for (auto& [key, j] : joined_) {
     Meeting& m = j.meeting;
-    if (j.processes != processes_ || m.left < m.at) continue;
+    // Left at the very moment at which the last one enters: what is there first depends on the
+    // order of their records.
+    if (j.processes != processes_ || !(m.left > m.at)) continue;
     if (!locks) m.open = static_cast<std::uint16_t>(m.open & ~kHeld);
     m.on_their_way = j.messages != 0;
     m.half_done = j.agreement != 0;

@@ -89,7 +89,10 @@ Result<std::unique_ptr<expert::PartAnalysis>> Parts::part(std::size_t number,
   auto records = slices_->records(number, gate_);
   if (!records) return records.error();
   auto trace = earl::Trace::from(std::move(*records), file_);
-  if (!trace) return trace.error();
+  if (!trace) {
+    auto read = slices_->finish();  // which knows why there is none, if it is not the trace
+    return read ? trace.error() : read.error();
+  }
   trace_.emplace(std::move(*trace));
   const expert::TracePart part{&*trace_, slices_->standing(number), &gate_};
   auto analysis =

@@ -209,6 +209,13 @@ void RowMaker::take(const RawRecord& record) {
   offset_ = record.offset;
   behind_ = record.offset + 2 + record.length;
   note_times(record);
+  // (EARL opens a region of its own around what follows.)
+  const RegionEffect effect = region_effect(record.type);
+  if (calls_.empty() && is_event(record.type) && effect != RegionEffect::kEnters &&
+      effect != RegionEffect::kEntersAndLeaves &&
+      record.type != static_cast<std::uint8_t>(RecordType::kExit)) [[unlikely]] {
+    astray_ = "an event lies outside of any region";
+  }
   dispatch_record(record.type, [&]<class R>() { follow<R>(record); });
   ++events_;
   request_ = kAbsent;
@@ -235,7 +242,7 @@ void RowMaker::note_times(const RawRecord& event) {
 std::string RowMaker::why_alone(std::uint32_t rank) const {
   const std::string who = "rank " + std::to_string(rank);
   if (alone_) return who + " uses SHMEM, ARMCI or UPC";
-  if (astray_) return "a collective operation of " + who + " ends outside of MPI";
+  if (astray_ != nullptr) return astray_ + (" (" + who + ')');
   return backwards_ ? "the clock of " + who + " goes backwards" : "";
 }
 
@@ -298,7 +305,8 @@ void RowMaker::collective(Shared& on, bool window, bool meets, double exit) {
 
 void RowMaker::on(const MpiCollExit& r) {
   const RegionDef* const called = innermost();
-  astray_ = astray_ || (called != nullptr && called->function == nullptr);
+  if (called != nullptr && called->function == nullptr)
+    astray_ = "a collective operation ends outside of MPI";
   collective(comm(r.cid), false, each_waits_for_all(called), r.time.value);
 }
 void RowMaker::on(const MpiCollBegin& r) {

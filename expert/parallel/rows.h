@@ -177,7 +177,8 @@ class RowMaker {
   std::uint64_t attributes_ = 0;     // offset of the first attribute before the event, 0 if none
   // Of the latest event, and of the exit of the latest region that is one record.
   double time_ = -std::numeric_limits<double>::infinity(), left_ = time_;
-  bool unknown_ = false, alone_ = false, locks_ = false, backwards_ = false, astray_ = false;
+  bool unknown_ = false, alone_ = false, locks_ = false, backwards_ = false;
+  const char* astray_ = nullptr;  // what lies where it does not belong
 };
 
 // The rows of one process, thinned by their meeting's key where they are too many: all processes

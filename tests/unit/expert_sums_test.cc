@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -148,10 +149,13 @@ TEST(Moments, AddUpWhereverTimeBegins) {
   }
   EXPECT_EQ(earl::ticks_between(5, 5), 0);
   EXPECT_EQ(earl::ticks_between(-0.5, 0.5), Ticks{1} << 40);
-  // 48 days and more are the limit, and so is what is no number.
-  EXPECT_EQ(earl::ticks_between(0, 0x1p22 - 1), (Ticks{1} << 62) - (Ticks{1} << 40));
-  EXPECT_EQ(earl::ticks_between(0, 0x1p22), Ticks{1} << 62);
-  EXPECT_EQ(earl::ticks_between(0, std::nan("")), Ticks{1} << 62);
+  // 97 days and more are the limit, and so is what is no number.
+  constexpr Ticks kMost = std::numeric_limits<Ticks>::max();
+  EXPECT_EQ(earl::ticks_between(0, 0x1p23 - 1), kMost - (Ticks{1} << 40) + 1);
+  EXPECT_EQ(earl::ticks_between(0, 0x1p23), kMost);
+  EXPECT_EQ(earl::ticks_between(0, std::nan("")), kMost);
+  EXPECT_EQ(earl::sum_of(Ticks{1} << 62, Ticks{1} << 62), kMost);
+  EXPECT_EQ(earl::sum_of(3, -5), -2);
 }
 
 // 0.1 s cannot be written exactly: as doubles ten thousand of them are not 1000 s.

@@ -389,7 +389,7 @@ TEST(LocalSlices, MergedTracesThatAreNotCut) {
   text.replace(at, 18, "EXIT lid=1 time=69");
   EXPECT_EQ(slices()->alone(), "the clock of rank 1 goes backwards");
   text.replace(at, 18, "MPI_COLLEXIT lid=1 time=80 rlid=absent cid=0 sent=0 recvd=100");
-  EXPECT_EQ(slices()->alone(), "a collective operation of rank 1 ends outside of MPI");
+  EXPECT_EQ(slices()->alone(), "a collective operation ends outside of MPI (rank 1)");
 }
 
 }  // namespace
