@@ -47,6 +47,13 @@ class RoundTrip(unittest.TestCase):
         self.assertIn(done.returncode, status, done.stderr)
         return done
 
+    def trace_of(self, text, name="a"):
+        """NAME.elg, which elg_print lists so."""
+        source, trace = self.dir / f"{name}.txt", self.dir / f"{name}.elg"
+        source.write_text(text)
+        subprocess.run([TEXT_TRACE, source, trace], check=True, timeout=60)
+        return trace
+
     def there_and_back(self, trace, *options):
         """The archive's anchor file, and the trace that comes back."""
         archive, back = self.dir / "a.otf2", self.dir / "back.elg"
@@ -125,9 +132,7 @@ class RoundTrip(unittest.TestCase):
         self.assertGreater(len(cases), 50)
         for case in cases:
             with self.subTest(case=case.name):
-                text, trace = self.dir / "a.txt", self.dir / "a.elg"
-                text.write_text(case.read_text().split("--- severities")[0])
-                subprocess.run([TEXT_TRACE, text, trace], check=True, timeout=60)
+                trace = self.trace_of(case.read_text().split("--- severities")[0])
                 anchor, back = self.there_and_back(trace)
                 self.assert_same_trace(trace, back)
                 if case.name.startswith(("fence", "late", "lock", "early")):
@@ -136,10 +141,7 @@ class RoundTrip(unittest.TestCase):
     def test_who_serves(self):
         """Other readers find it as a property of the location: a process and a thread."""
         for case, location, since in (("service", 2, "2"), ("service_thread", 2, "1")):
-            text, trace = self.dir / "a.txt", self.dir / "a.elg"
-            text.write_text((CASES / f"{case}.case").read_text().split("--- severities")[0])
-            subprocess.run([TEXT_TRACE, text, trace], check=True, timeout=60)
-            anchor, _ = self.there_and_back(trace)
+            anchor, _ = self.there_and_back(self.trace_of((CASES / f"{case}.case").read_text().split("--- severities")[0]))
             printed = subprocess.run(["otf2-print", "-G", anchor], capture_output=True, text=True, check=True, timeout=60)
             told = [line for line in printed.stdout.splitlines() if line.startswith("LOCATION_PROPERTY")]
             self.assertEqual(len(told), 1)
@@ -247,10 +249,9 @@ class RoundTrip(unittest.TestCase):
                     lines += [f"ENTER lid=0 time={tick} region=MPI_Get", f"MPI_GET_1TO lid=0 time={tick} rmaid={i} wid=0",
                               f"MPI_GET_1TS lid=1 time={tick} dlid=0 wid=0 rmaid={i} sent=8",
                               f"EXIT lid=0 time={10 * i + 2005}e-9"]
-                (self.dir / "gets.txt").write_text("\n".join(lines + tail))
-                subprocess.run([TEXT_TRACE, self.dir / "gets.txt", self.dir / "gets.elg"], check=True, timeout=60)
-                anchor, back = self.there_and_back(self.dir / "gets.elg")
-                self.assert_same_trace(self.dir / "gets.elg", back)
+                gets_trace = self.trace_of("\n".join(lines + tail), "gets")
+                anchor, back = self.there_and_back(gets_trace)
+                self.assert_same_trace(gets_trace, back)
                 regions, found = [], []
                 with otf2.reader.open(str(anchor)) as archive:
                     for location, event in archive.events:
@@ -280,31 +281,29 @@ class RoundTrip(unittest.TestCase):
         for i in range(200_000):  # not in the archive's order, so that half of them have attributes
             lines += [f"ENTER lid={rank} time={i + 1}e-5 region=f" for rank in (1, 0)]
             lines += [f"EXIT lid={rank} time={i + 1}.5e-5" for rank in (1, 0)]
-        (self.dir / "long.txt").write_text("\n".join(lines))
-        subprocess.run([TEXT_TRACE, self.dir / "long.txt", self.dir / "long.elg"], check=True, timeout=60)
+        long = self.trace_of("\n".join(lines), "long")
 
-        small, large = self.peak(REFERENCE / "gats.elg"), self.peak(self.dir / "long.elg")
+        small, large = self.peak(REFERENCE / "gats.elg"), self.peak(long)
         events = (self.dir / "a.otf2/traces").glob("*.evt")
         written = sum(file.stat().st_size for file in events) / 1e6
         self.assertGreater(written, 12)
         self.assertLess(large - small, written / 3)
         self.run_tool("otf2elg", "-q", "-o", "back.elg", "a.otf2")
-        self.assert_same_trace(self.dir / "long.elg", self.dir / "back.elg")
+        self.assert_same_trace(long, self.dir / "back.elg")
 
     def test_whose_functions_regions_are(self):
         names = {"main": "COMPILER", "MPI_Barrier": "MPI", "shmem_quiet": "SHMEM", "ARMCI_Fence": "UNKNOWN", "upc_fence": "UPC"}
-        (self.dir / "a.txt").write_text("".join(f"ENTER lid=0 time={i} region={name}\n" for i, name in enumerate(names)) +
-                                        "".join(f"EXIT lid=0 time={9 + i}\n" for i in range(len(names))))
-        subprocess.run([TEXT_TRACE, self.dir / "a.txt", self.dir / "a.elg"], check=True, timeout=60)
-        anchor, back = self.there_and_back(self.dir / "a.elg")
-        self.assert_same_trace(self.dir / "a.elg", back)
+        trace = self.trace_of("".join(f"ENTER lid=0 time={i} region={name}\n" for i, name in enumerate(names)) +
+                              "".join(f"EXIT lid=0 time={9 + i}\n" for i in range(len(names))))
+        anchor, back = self.there_and_back(trace)
+        self.assert_same_trace(trace, back)
         with otf2.reader.open(str(anchor)) as archive:
             found = {region.name: str(region.paradigm).rsplit(".", 1)[-1] for region in archive.definitions.regions}
         self.assertEqual({name: found[name] for name in names}, names)
 
     def test_what_a_model_shares_is_a_window(self):
         """Process 0 puts 8 bytes by SHMEM and gets 16 by ARMCI; both end while it is in the other model's call."""
-        (self.dir / "a.txt").write_text("""
+        trace = self.trace_of("""
 ENTER lid=0 time=0 region=main
 ENTER lid=1 time=0 region=main
 ENTER lid=0 time=1 region=shmem_putmem
@@ -320,14 +319,14 @@ EXIT lid=0 time=8
 EXIT lid=0 time=9
 EXIT lid=1 time=9
 """)
-        subprocess.run([TEXT_TRACE, self.dir / "a.txt", self.dir / "a.elg"], check=True, timeout=60)
-        anchor, back = self.there_and_back(self.dir / "a.elg")
-        self.assertEqual((self.dir / "a.elg").read_bytes(), back.read_bytes())
+        anchor, back = self.there_and_back(trace)
+        self.assertEqual(trace.read_bytes(), back.read_bytes())
         self.assert_whole(anchor)
         found = []
         with otf2.reader.open(str(anchor)) as archive:
-            start = min(event.time for _, event in archive.events)
-            for location, event in archive.events:
+            events = list(archive.events)
+            start = min(event.time for _, event in events)
+            for location, event in events:
                 if hasattr(event, "win"):
                     more = (event.bytes, event.remote) if hasattr(event, "bytes") else ()
                     found.append((location.group.name, type(event).__name__, event.win.name, event.matching_id,

@@ -219,10 +219,11 @@ class DefinitionWriter {
     });
   }
 
-  OTF2_GroupRef write_group(OTF2_GroupRef ref, const std::vector<std::uint32_t>& ranks) {
+  OTF2_GroupRef write_group(OTF2_GroupRef ref, const std::vector<std::uint32_t>& ranks,
+                            OTF2_Paradigm paradigm = OTF2_PARADIGM_MPI) {
     const std::vector<std::uint64_t> members(ranks.begin(), ranks.end());
     check(OTF2_GlobalDefWriter_WriteGroup(
-        out(), ref, s(""), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+        out(), ref, s(""), OTF2_GROUP_TYPE_COMM_GROUP, paradigm, OTF2_GROUP_FLAG_NONE,
         static_cast<std::uint32_t>(members.size()), members.data()));
     return ref;
   }
@@ -253,8 +254,8 @@ class DefinitionWriter {
   }
 
   void write_shared_memories() {
-    std::vector<std::uint64_t> ranks(n_.processes());
-    std::iota(ranks.begin(), ranks.end(), std::uint64_t{0});
+    std::vector<std::uint32_t> ranks(n_.processes());
+    std::iota(ranks.begin(), ranks.end(), 0u);
     for (const Numbers::SharedMemory& shared : n_.shared_memories()) {
       const bool armci = shared.model == PgasModel::kArmci;  // whose processes are MPI's
       const OTF2_Paradigm paradigm =
@@ -265,10 +266,8 @@ class DefinitionWriter {
             out(), shared.locations, s(name + " processes"), OTF2_GROUP_TYPE_COMM_LOCATIONS,
             paradigm, OTF2_GROUP_FLAG_NONE, n_.processes(), members_.data()));
       }
-      check(OTF2_GlobalDefWriter_WriteGroup(out(), shared.members, s(""),
-                                            OTF2_GROUP_TYPE_COMM_GROUP, paradigm,
-                                            OTF2_GROUP_FLAG_NONE, n_.processes(), ranks.data()));
-      check(OTF2_GlobalDefWriter_WriteComm(out(), shared.comm, s(name), shared.members,
+      const OTF2_GroupRef members = write_group(shared.members, ranks, paradigm);
+      check(OTF2_GlobalDefWriter_WriteComm(out(), shared.comm, s(name), members,
                                            OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
       check(OTF2_GlobalDefWriter_WriteRmaWin(out(), shared.window, s(name + " memory"), shared.comm,
                                              OTF2_RMA_WIN_FLAG_NONE));

@@ -61,8 +61,11 @@ Numbers::Numbers(const Definitions& definitions) : definitions_(definitions) {
         std::ranges::find(shared_, def.shmem->model, &SharedMemory::model) != shared_.end())
       return;
     const auto comm = static_cast<OTF2_CommRef>(comm_ids_.size() + shared_.size());
-    shared_.push_back({def.shmem->model, window++, comm, group, group + 1});
-    group += 2;
+    SharedMemory shared{def.shmem->model, window++, comm};
+    // (The processes of ARMCI are MPI's.)
+    if (shared.model != PgasModel::kArmci) shared.locations = group++;
+    shared.members = group++;
+    shared_.push_back(shared);
   });
 }
 
