@@ -90,8 +90,11 @@ struct Call : OpenCall {
 
   // From when on it can have waited for what it found.
   Seconds waits_from() const { return polled ? std::max(enter, polled_from) : enter; }
-  // `exclusive`, exactly, where it nests.
-  Ticks own() const { return sum_of(ticks_between(enter.value, exit.value), -nested); }
+  // `exclusive`, exactly, where it nests; the limit where the whole is beyond it.
+  Ticks own() const {
+    const Ticks whole = ticks_between(enter.value, exit.value);
+    return whole == kMostWhole ? whole : sum_of(whole, -nested);
+  }
   bool nocheck() const { return (assertion & kAssertNoCheck) != 0; }
   bool noprecede() const { return (assertion & kAssertNoPrecede) != 0; }
 };

@@ -28,12 +28,17 @@ constexpr double in_seconds(Ticks ticks) {
   return static_cast<double>(ticks) / kTicksPerSecond;
 }
 
-// The sum, or the limit where that is beyond it.
-constexpr Ticks sum_of(Ticks a, Ticks b) {
-  Ticks sum = 0;
+// a + b, or the limit; `beyond` is raised then.
+constexpr std::int64_t limited_sum(std::int64_t a, std::int64_t b, bool& beyond) {
+  std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) [[likely]]
     return sum;
-  return a < 0 ? -kMostWhole : kMostWhole;
+  beyond = true;
+  return b < 0 ? -kMostWhole : kMostWhole;
+}
+constexpr Ticks sum_of(Ticks a, Ticks b) {
+  bool beyond = false;
+  return limited_sum(a, b, beyond);
 }
 
 // From one moment to a later one, each being cut to a whole number: what lies end to end adds up to

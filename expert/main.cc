@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
-#include <sstream>
 #include <thread>
 
 #include "epilog/format/text/printable.h"
@@ -26,9 +25,11 @@
 #include "expert/page/page.h"
 #include "expert/page/source_lines.h"
 #include "expert/page/trace_part.h"
+#include "expert/parallel/diverted.h"
 #include "expert/parallel/launched.h"
 #include "expert/parallel/parts.h"
 #include "expert/parallel/team.h"
+#include "expert/parallel/work.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/from_analysis.h"
 #include "expert/wishes.h"
@@ -248,7 +249,6 @@ Result<std::optional<expert::Report>> by_several(parallel::Parts& parts,
   return report;
 }
 
-// One of a team that does not lead does what it is asked for, and says nothing.
 ExitCode analyse(const po::variables_map& options, parallel::Team& team) {
   const std::string input = options["trace"].as<std::string>();
   std::string output =
@@ -368,8 +368,25 @@ ExitCode analyse(const po::variables_map& options, parallel::Team& team) {
   return ExitCode::kSuspect;
 }
 
-// What a launcher has started several times with the same task is done by one of them.
-ExitCode run(const po::variables_map& options, const std::vector<std::string>& command) {
+// One of a team that does not lead does what it is asked for, and says nothing: what it would say
+// the leader says, too; or it is why it cannot do what it is asked for.
+ExitCode follow(const po::variables_map& options, parallel::Team& team) {
+  std::string why;
+  {
+    const parallel::Diverted said(std::cerr), printed(std::cout);
+    const auto done = parallel::guarded([&] {
+      (void)analyse(options, team);
+      return std::vector<std::byte>();
+    });
+    why = done ? said.text() : done.error().message();
+  }
+  return team.wait_for_leader(why.substr(0, why.find_last_not_of('\n') + 1));
+}
+
+// What a launcher has started several times with the same task is done by one of them. `joined`:
+// where they belong together, for as long as something may be said.
+ExitCode run(const po::variables_map& options, const std::vector<std::string>& command,
+             std::optional<parallel::Team>& joined) {
   if (options.count("list-patterns") != 0) {
     std::cout << expert::pattern_list(80);
     return ExitCode::kFine;
@@ -395,23 +412,15 @@ ExitCode run(const po::variables_map& options, const std::vector<std::string>& c
     std::this_thread::sleep_for(std::chrono::seconds(1));
     return team.error().code;
   }
-  if (!team->leads()) {
-    // What it would say the leader says, too; or it is why it cannot do what it is asked for.
-    std::ostringstream said, printed;
-    std::streambuf* const messages = std::cerr.rdbuf(said.rdbuf());
-    std::streambuf* const out = std::cout.rdbuf(printed.rdbuf());
-    (void)analyse(options, *team);
-    std::cerr.rdbuf(messages);
-    std::cout.rdbuf(out);
-    return team->wait_for_leader(said.str());
-  }
+  joined.emplace(std::move(*team));
   // What is written goes through the launcher, which shows a terminal where there may be a file.
-  if (team->size() > 1) ::setenv("NO_COLOR", "1", 0);
-  const bool both = team->size() > 1 && processes_of(options) > 1;
+  if (joined->size() > 1) ::setenv("NO_COLOR", "1", 0);
+  if (!joined->leads()) return follow(options, *joined);
+  const bool both = joined->size() > 1 && processes_of(options) > 1;
   const ExitCode status =
       both ? cli::usage_error("--processes starts processes of its own: not under a launcher")
-           : analyse(options, *team);
-  team->end(status);
+           : analyse(options, *joined);
+  joined->end(status);
   return status;
 }
 
@@ -474,6 +483,7 @@ int main(int argc, char** argv) {
   options.hidden.add_options()("cut-at", po::value<std::string>());
   options.positional.add("trace", 1);
   const std::vector<std::string> command(argv, argv + argc);
+  std::optional<parallel::Team> joined;
   return cli::run_tool(argc, argv, kInfo, options,
-                       [&](const po::variables_map& given) { return run(given, command); });
+                       [&](const po::variables_map& given) { return run(given, command, joined); });
 }

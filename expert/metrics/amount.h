@@ -14,17 +14,9 @@ using earl::in_seconds;
 using earl::in_ticks;
 using earl::kMostWhole;
 using earl::kTicksPerSecond;
+using earl::limited_sum;
 using earl::nearest_whole;
 using earl::Ticks;
-
-// a + b, or the limit; `beyond` is raised then.
-constexpr std::int64_t limited_sum(std::int64_t a, std::int64_t b, bool& beyond) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) [[likely]]
-    return sum;
-  beyond = true;
-  return b < 0 ? -kMostWhole : kMostWhole;
-}
 
 // A sum of times. Each is rounded once, when it is added, so the sum does not depend on the order.
 // It stays at its limit, 97 days.
@@ -36,8 +28,7 @@ class TimeSum {
 
   void add(double seconds) { *this += TimeSum(in_ticks(seconds)); }
   TimeSum& operator+=(TimeSum other) {
-    bool beyond = false;
-    ticks_ = limited_sum(ticks_, other.ticks_, beyond);
+    ticks_ = earl::sum_of(ticks_, other.ticks_);
     return *this;
   }
   TimeSum& operator-=(TimeSum other) { return *this += TimeSum(-other.ticks_); }

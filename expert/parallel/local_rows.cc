@@ -117,6 +117,11 @@ LocalRows::LocalRows() = default;
 LocalRows::LocalRows(LocalRows&&) noexcept = default;
 LocalRows::~LocalRows() = default;
 
+void LocalRows::forget() {
+  passes_.reset();
+  watches_.clear();
+}
+
 Result<LocalRows> LocalRows::of(const merge::MergeOptions& options, std::size_t most_rows) {
   LocalRows rows;
   auto begun = merge::TwoPasses::begin(

@@ -31,6 +31,7 @@ class LocalRows {
   static Result<LocalRows> of(const merge::MergeOptions& options,
                               std::size_t most_rows = RowTable::kMost);
   LocalRows(LocalRows&&) noexcept;
+  void forget();  // everything: nothing may be asked any more
   ~LocalRows();
 
   // Why there are no meetings; empty if there may be some.

@@ -137,6 +137,14 @@ Result<std::string> LocalSlices::finish() {
   return std::string();
 }
 
+void LocalSlices::forget() {
+  stream_.reset();
+  slice_ = {};
+  standing_.reset();
+  meetings_ = {};
+  rows_.forget();
+}
+
 std::uint64_t LocalSlices::own_events(std::size_t number, std::uint64_t read) const {
   const Meeting* const begin = begin_of(number);
   if (begin == nullptr) return read;

@@ -24,8 +24,9 @@ class LocalSlices final : public Slices {
   Result<std::unique_ptr<ByteSource>> records(std::size_t number, expert::Gate& gate) override;
   Result<std::string> finish() override;
   std::uint64_t own_events(std::size_t number, std::uint64_t read) const override;
+  void forget() override;  // all but definitions()
 
-  // A merged trace of the run without events.
+  // A merged trace of the run without events; lives as long as this.
   earl::Trace& definitions() { return *definitions_; }
   // What pass 1 of the merge found, and about how many events the run has.
   const merge::Summary& found() const { return rows_.merge().found(); }

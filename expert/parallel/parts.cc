@@ -32,22 +32,29 @@ class Asked {
     for (int rank = 1; rank <= last_; ++rank) team_.ask(rank, packer.bytes());
   }
   ~Asked() {
-    while (taken_ < last_) (void)take();
+    // (Without memory for that, the end of the team ends them.)
+    (void)guarded([&]() -> Bytes {
+      while (taken_ < last_) (void)take();
+      return std::vector<std::byte>();
+    });
   }
   Asked(const Asked&) = delete;
   Asked& operator=(const Asked&) = delete;
   // Of the next part.
-  Result<std::vector<std::byte>> take() { return team_.answer_of(++taken_); }
+  Bytes take() { return team_.answer_of(++taken_); }
 
  private:
   Team& team_;
   int last_, taken_ = 0;
 };
 
-constexpr const char* kLate = "the whole run decides which of its waits count";
-
 }  // namespace
 
+// (What stays at a limit depends on the order.)
+std::string too_much(const expert::PartSums& sums) {
+  if (sums.late) return "the whole run decides which of its waits count";
+  return sums.severities.limited() != 0 ? "a sum is beyond what a cell holds" : "";
+}
 std::string too_much(const expert::AnalysisOptions& wanted) {
   if (wanted.root_causes) return "root causes cannot be added up yet (--causes=never leaves them)";
   if (wanted.page != nullptr) return "a page cannot be drawn in parts yet (--html)";
@@ -73,7 +80,11 @@ Result<bool> Parts::cut(const Options& options) {
     alone_ =
         options.at.empty() ? slices_->cut_evenly(options.processes) : slices_->cut_at(options.at);
   }
-  if (!alone_.empty()) return false;
+  if (!alone_.empty()) {
+    local_ = nullptr;
+    slices_.reset();
+    return false;
+  }
   const std::size_t parts = slices_->size();
   if (options.at.empty() && parts < options.processes && options.note) {
     options.note(std::to_string(parts) + " parts, the longest has " +
@@ -104,18 +115,17 @@ Result<std::unique_ptr<expert::PartAnalysis>> Parts::part(std::size_t number,
   return analysis;
 }
 
-Result<std::vector<std::byte>> Parts::told_part(std::size_t number,
-                                                const expert::AnalysisOptions& wanted) {
+Bytes Parts::told_part(std::size_t number, const expert::AnalysisOptions& wanted) {
   expert::AnalysisOptions quietly = wanted;
   quietly.progress = nullptr;
   auto analysis = part(number, quietly);
   if (!analysis) return analysis.error();
   FromChild told{alone_, slices_->own_events(number, trace_->events_read()),
                  (*analysis)->take_sums()};
-  if (told.why.empty() && told.sums.late) told.why = kLate;
+  if (told.why.empty()) told.why = too_much(told.sums);
   Packer packer;
   packer(told);
-  return packer.bytes();
+  return packer.take();
 }
 
 void Parts::serve(const expert::AnalysisOptions& wanted) {
@@ -129,12 +139,22 @@ void Parts::serve(const expert::AnalysisOptions& wanted) {
                           .reason = "it sees other traces than the first process",
                           .remedy = "the run's folder must be the same for all processes"});
     } else {
-      team_->answer(told_part(static_cast<std::size_t>(team_->rank() - 1), wanted));
+      const auto number = static_cast<std::size_t>(team_->rank() - 1);
+      team_->answer(guarded([&] { return told_part(number, wanted); }));
     }
   }
 }
 
 Result<std::optional<expert::Report>> Parts::analyse(const expert::AnalysisOptions& wanted) {
+  auto report = add_up(wanted);
+  if (report && !*report) {
+    trace_.reset();
+    slices_->forget();
+  }
+  return report;
+}
+
+Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOptions& wanted) {
   const auto by_one = [&](const std::string& why) {
     alone_ = why;
     if (wanted.send_modes != nullptr) *wanted.send_modes = wanted.send_modes->fresh();
@@ -171,7 +191,7 @@ Result<std::optional<expert::Report>> Parts::analyse(const expert::AnalysisOptio
     all ? all->add(told.sums) : void(all.emplace(std::move(told.sums)));
   }
   all->add(of_last);
-  if (all->late) return by_one(kLate);
+  if (const std::string why = too_much(*all); !why.empty()) return by_one(why);
   analysis_ = std::move(*last);
   return std::optional<expert::Report>(analysis_->report(std::move(*all)));
 }

@@ -50,8 +50,8 @@ class Parts {
   Result<std::unique_ptr<expert::PartAnalysis>> part(std::size_t number,
                                                      const expert::AnalysisOptions& wanted);
   // What another one gives back.
-  Result<std::vector<std::byte>> told_part(std::size_t number,
-                                           const expert::AnalysisOptions& wanted);
+  Bytes told_part(std::size_t number, const expert::AnalysisOptions& wanted);
+  Result<std::optional<expert::Report>> add_up(const expert::AnalysisOptions& wanted);
   std::string alone_, file_;
   Team* team_ = nullptr;
   std::unique_ptr<Slices> slices_;
@@ -62,7 +62,9 @@ class Parts {
   std::unique_ptr<expert::PartAnalysis> analysis_;
 };
 
-// What nobody can add up yet, by the options that ask for it; empty if there is nothing.
+// What nobody can add up (yet), by the options that ask for it, or by sums that are; empty if there
+// is nothing.
 std::string too_much(const expert::AnalysisOptions& wanted);
+std::string too_much(const expert::PartSums& sums);
 
 }  // namespace kojak::parallel

@@ -9,6 +9,7 @@
 #include "epilog/format/epoch_moves.h"
 #include "epilog/format/field_values.h"
 #include "epilog/format/openmp_constructs.h"
+#include "expert/parallel/mixed.h"
 
 namespace kojak::parallel {
 namespace {
@@ -25,17 +26,6 @@ struct EffectAtRest;
   };
 #include "expert/parallel/records_at_rest.def"
 
-// A number that nothing of what went into it can be seen from (splitmix64, Steele et al. 2014).
-constexpr std::uint64_t mixed(std::uint64_t n) {
-  n += 0x9E3779B97F4A7C15u;
-  n = (n ^ n >> 30) * 0xBF58476D1CE4E5B9u;
-  n = (n ^ n >> 27) * 0x94D049BB133111EBu;
-  return n ^ n >> 31;
-}
-template <class... Rest>
-constexpr std::uint64_t mixed(std::uint64_t first, Rest... rest) {
-  return mixed(mixed(first) ^ mixed(static_cast<std::uint64_t>(rest)...));
-}
 // What is counted on a communicator or window.
 enum Counted : std::uint64_t {
   kMember = 1,
@@ -46,10 +36,6 @@ enum Counted : std::uint64_t {
   kEpoch,
   kPart
 };
-
-constexpr std::uint64_t hash_of(const MeetingKey& key) {
-  return mixed(key.hi, key.lo, key.ordinal, key.window);
-}
 
 // Of the collective calls on a communicator: each waits for all.
 bool each_waits_for_all(const RegionDef* region) {
@@ -486,23 +472,6 @@ void RowMaker::on(const OmpALock&) {
 }
 void RowMaker::on(const OmpRLock&) {
   --thread_locks_;
-}
-
-// ---- tables --------------------------------------------------------------------------------
-
-bool RowTable::keeps(const MeetingKey& key) const {
-  const std::uint64_t below = (std::uint64_t{1} << bits_) - 1;
-  return (hash_of(key) & below) == 0;
-}
-void RowTable::add(const Row& row) {
-  if (!keeps(row.key)) return;
-  rows_.push_back(row);
-  while (rows_.size() > most_) thin(bits_ + 1);
-}
-void RowTable::thin(unsigned bits) {
-  bits_ = std::max(bits, bits_);
-  const std::uint64_t below = (std::uint64_t{1} << bits_) - 1;
-  std::erase_if(rows_, [&](const Row& row) { return (hash_of(row.key) & below) != 0; });
 }
 
 }  // namespace kojak::parallel

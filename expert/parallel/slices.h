@@ -44,6 +44,8 @@ class Slices {
   virtual Result<std::string> finish() { return std::string(); }
   // The events that are a slice's own, of which so many were read.
   virtual std::uint64_t own_events(std::size_t number, std::uint64_t read) const = 0;
+  // One process reads the whole run instead: what only slices need goes.
+  virtual void forget() {}
 
  protected:
   // In the middle of the run, or at its ends: null.

@@ -72,6 +72,19 @@ struct Answer {
   }
 };
 
+// The same in fewer bytes; none where that is not worth it.
+std::vector<std::byte> smaller(const std::vector<std::byte>& bytes) {
+  if (bytes.size() <= kWorthPacking) return {};
+  uLongf size = compressBound(bytes.size());
+  std::vector<std::byte> packed(size);
+  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+                reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), 1) != Z_OK ||
+      size >= bytes.size())
+    return {};
+  packed.resize(size);
+  return packed;
+}
+
 // What is wrong with how it was started.
 Error cannot_join(const Launched& start, const std::string& why) {
   return Error{.code = ExitCode::kOutputFailed,
@@ -156,16 +169,10 @@ Result<Team> Team::join(const Options& options) {
 // In pieces, since an MPI counts with 31 bits; packed where that is worth it.
 void Team::send(int to, std::vector<std::byte> bytes) {
   std::uint64_t sizes[2] = {bytes.size(), bytes.size()};  // as they are, and as they go
-  if (bytes.size() > kWorthPacking) {
-    uLongf packed_size = compressBound(bytes.size());
-    std::vector<std::byte> packed(packed_size);
-    if (compress2(reinterpret_cast<Bytef*>(packed.data()), &packed_size,
-                  reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), 1) == Z_OK &&
-        packed_size < bytes.size()) {
-      packed.resize(packed_size);
-      bytes = std::move(packed);
-      sizes[1] = bytes.size();
-    }
+  Bytes packed = guarded([&] { return smaller(bytes); });
+  if (packed && !packed->empty()) {
+    bytes = std::move(*packed);
+    sizes[1] = bytes.size();
   }
   mpi_->send(to, sizes, sizeof sizes);
   for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
@@ -208,21 +215,21 @@ std::optional<std::vector<std::byte>> Team::next_work() {
   return std::nullopt;
 }
 
-void Team::answer(const Result<std::vector<std::byte>>& result) {
-  Packer packer;
-  Answer answer;
+void Team::answer(Bytes result) {
+  const auto packed = [](Answer answer) -> Bytes {
+    Packer packer;
+    packer(answer);
+    return packer.take();
+  };
   if (result) {
-    answer.bytes = *result;
-  } else {
-    answer.failed = true;
-    answer.code = result.error().code;
-    answer.why = result.error().message();
+    result = guarded([&] { return packed({.bytes = std::move(*result)}); });
+    if (result) return send(0, std::move(*result));
   }
-  packer(answer);
-  send(0, packer.bytes());
+  const Error& error = result.error();
+  send(0, *packed({.failed = true, .code = error.code, .why = error.message()}));
 }
 
-Result<std::vector<std::byte>> Team::answer_of(int rank) {
+Bytes Team::answer_of(int rank) {
   const std::vector<std::byte> bytes = receive(rank);
   Answer answer;
   Unpacker unpacker(bytes);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "epilog/format/error.h"
+#include "expert/parallel/work.h"
 
 namespace kojak::parallel {
 
@@ -46,13 +47,13 @@ class Team {
 
   // The leader's: has work done by another one, and takes what that gives back, in this order.
   void ask(int rank, const std::vector<std::byte>& work);
-  Result<std::vector<std::byte>> answer_of(int rank);
+  Bytes answer_of(int rank);
   // The leader's: ends the others with this status.
   void end(ExitCode status);
 
   // The others': what the leader asks for next; nothing: it has ended.
   std::optional<std::vector<std::byte>> next_work();
-  void answer(const Result<std::vector<std::byte>>& result);
+  void answer(Bytes result);
   // The leader's status, when it has ended. Whatever it asks for before is answered by this reason
   // why it cannot be done.
   ExitCode wait_for_leader(const std::string& why);

@@ -61,6 +61,32 @@ class LaunchedTest(CommandTest):
                 self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (alone.status, alone.out), ran.err)
                 self.assertEqual(ran.err.count("one process analyses all: no meeting is at rest"), 1, ran.err)
 
+    def test_notes_are_said_once(self):
+        made = self.run_command(BIN.parent / "tests" / "make_traces", "fence", self.dir / "run", "--ranks", "4", "--events", "200")
+        self.assertEqual(made.status, 0, made.err)
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 5, BIN / "expert", "--causes=never", "run")
+                self.assertEqual(ran.status, 0, ran.err)
+                self.assertEqual(ran.err.count("expert: note:"), 1, ran.err)
+                self.assertRegex(ran.err, r"(\d) parts, the longest has \d+ % of the trace: \1 of 5 processes analyse")
+
+    def test_who_has_no_memory_says_so(self):
+        made = self.run_command(BIN.parent / "tests" / "make_traces", "fence", self.dir / "run", "--ranks", "512", "--events", "2000")
+        self.assertEqual(made.status, 0, made.err)
+        why = "expert: error: process 1 of 2 could not analyse its part: there is not enough memory"
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                # (With less it cannot even begin.)
+                for megabytes in range(100, 400, 10):
+                    ran = self.launch(mpi, 2, "sh", "-c", f"test {RANK} = 0 || ulimit -v {megabytes * 1024}; "
+                                                          f"{BIN / 'expert'} --causes=never -o a.cube run")
+                    if ran.status == 0 or why in ran.err:
+                        break
+                self.assertEqual(ran.err.count(why), 1, ran.err)
+                self.assertEqual(ran.status, 4)
+                self.assertFalse((self.dir / "a.cube").exists())
+
     def test_what_goes_wrong_is_said_once(self):
         for mpi in MPIS:
             with self.subTest(mpi):

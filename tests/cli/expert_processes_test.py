@@ -60,6 +60,23 @@ class ProcessesTest(CommandTest):
                 self.assertIn(ALONE + why, several.err)
                 self.assertEqual((several.status, several.out, theirs), (one.status, one.out, outputs))
 
+    def test_a_merged_trace_beside_the_local_ones(self):
+        self.make("fence", 20_000)
+        ran = self.run_command("elg_merge", "--gzip", "-o", "run/a.elg.gz", "run")
+        self.assertEqual(ran.status, 0, ran.err)
+        one, outputs = self.analyse("--causes=never")
+        several, theirs = self.analyse("--causes=never", "--processes", 2)
+        self.assertEqual((several.status, several.out, several.err, theirs), (one.status, one.out, one.err, outputs))
+
+    def test_few_files_may_be_open(self):
+        self.make("fence", 20_000, "--ranks", 48)
+        one, outputs = self.analyse("--causes=never")
+        ran = self.run_command("sh", "-c", f"ulimit -n 64; {BIN / 'expert'} --full --causes=never --processes 30 -o b.cube run",
+                               env={"NO_COLOR": "1"})
+        self.assertEqual(ran.status, 0, ran.err)
+        self.assertNotIn(ALONE, ran.err)
+        self.assertEqual((self.dir / "b.cube").read_bytes(), outputs[0], one.err)
+
     def test_one_reads_a_merged_trace(self):
         self.make("fence", 2_000)
         ran = self.run_command("elg_merge", "-o", "a.elg", "run")

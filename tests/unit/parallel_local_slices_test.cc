@@ -14,8 +14,10 @@
 
 #include "expert/analysis.h"
 #include "expert/cube/writer.h"
+#include "expert/findings/trace_findings.h"
 #include "expert/output/terminal.h"
 #include "expert/parallel/local_slices.h"
+#include "expert/parallel/parts.h"
 #include "expert/patterns/catalogue.h"
 #include "tests/support/clock_program.h"
 #include "tests/support/merge_program.h"
@@ -82,7 +84,7 @@ class InParts {
     if (!why_.empty()) return;
     expert::PartSums sums = part_->take_sums();
     all_ ? all_->add(sums) : void(all_.emplace(std::move(sums)));
-    if (all_->late) why_ = "late";
+    if (why_.empty()) why_ = parallel::too_much(*all_);
     if (last && why_.empty()) report_.emplace(part_->report(std::move(*all_)));
   }
   const expert::AnalysisOptions options_ = wanted();
@@ -390,6 +392,105 @@ TEST(LocalSlices, MergedTracesThatAreNotCut) {
   EXPECT_EQ(slices()->alone(), "the clock of rank 1 goes backwards");
   text.replace(at, 18, "MPI_COLLEXIT lid=1 time=80 rlid=absent cid=0 sent=0 recvd=100");
   EXPECT_EQ(slices()->alone(), "a collective operation ends outside of MPI (rank 1)");
+}
+
+// What EARL opens a region of its own for, around all that follows; an exit of nothing it leaves
+// out.
+TEST(LocalSlices, EventsOutsideOfRegions) {
+  const auto why = [](const char* line) {
+    LocalRun run(2);
+    std::vector<std::string> lines = {"ENTER time=1 region=MPI_Barrier", barrier(2),
+                                      "ENTER time=3 region=main", "EXIT time=4"};
+    run.add(0, process(0, lines));
+    lines.insert(lines.begin(), line);
+    run.add(1, process(1, lines));
+    return slices_of(run.options())->alone();
+  };
+  EXPECT_EQ(why("PROCESSOR time=0.5 ran=7 wanted=7 preempted=0 blocked_kind=0"),
+            "an event lies outside of any region (rank 1)");
+  EXPECT_EQ(why("MPI_COLLEXIT time=0.5 rlid=absent cid=0 sent=0 recvd=0"),
+            "an event lies outside of any region (rank 1)");
+  EXPECT_EQ(why("EXIT time=0.5"), "");
+  EXPECT_EQ(why("ENTER time=0.5 region=main"), "");
+}
+
+// Rank 0 leaves at a time, and enters `X` then; rank 1 enters at 5.
+TEST(LocalSlices, AMeetingIsLeftBehindTheLastEnter) {
+  const auto cut = [](const char* time) {
+    LocalRun run(2);
+    const std::string at = std::string(" time=") + time;
+    run.add(0, process(0, {"ENTER time=1 region=main", "ENTER time=2 region=MPI_Barrier",
+                           barrier(std::stod(time)), "ENTER" + at + " region=X", "EXIT time=6",
+                           "EXIT time=10"}));
+    run.add(1, process(1, {"ENTER time=1 region=main", "ENTER time=5 region=MPI_Barrier",
+                           barrier(5.5), "EXIT time=10"}));
+    const auto slices = slices_of(run.options());
+    return slices->alone().empty() ? slices->cut_at("all") : slices->alone();
+  };
+  EXPECT_EQ(cut("5"), "no meeting is at rest");
+  EXPECT_EQ(cut("4.5"), "no meeting is at rest");
+  EXPECT_EQ(cut("5.0625"), "");
+}
+
+// 8388608 s are 2^23: 97 days. main lasts `seconds`, 1 s of it before a barrier of 1 s, and 1 s of
+// it in `part`.
+TEST(LocalSlices, LongRuns) {
+  const auto report_of = [](double seconds, std::string& why) {
+    LocalRun run(2);
+    const std::string end = std::to_string(seconds);
+    for (const std::uint32_t rank : {0u, 1u}) {
+      run.add(rank, process(rank, {"ENTER time=0 region=main", "ENTER time=1 region=MPI_Barrier",
+                                   barrier(2), "ENTER time=3 region=part", "EXIT time=4",
+                                   "EXIT time=" + end}));
+    }
+    run.merge();
+    const auto slices = slices_of(run.options());
+    const InParts parts(*slices, "all");
+    why = parts.why();
+    if (why.empty()) return std::pair(own_time(parts.report(), "main", 1), false);
+    auto trace = earl::Trace::open(run.options().output);
+    if (!trace) throw std::runtime_error(trace.error().message());
+    const expert::Report report = expert::analyse(*trace, wanted());
+    return std::pair(own_time(report, "main", 1), expert::any_suspect(report.findings()));
+  };
+  std::string why;
+  EXPECT_EQ(report_of(100, why), std::pair(98.0, false));
+  EXPECT_EQ(why, "");
+  EXPECT_EQ(report_of(6'000'000, why), std::pair(5'999'998.0, false));
+  EXPECT_EQ(why, "");
+  EXPECT_EQ(report_of(8'388'607, why), std::pair(8'388'605.0, false));
+  EXPECT_EQ(why, "");
+  EXPECT_EQ(report_of(8'388'608, why), std::pair(8'388'608.0, true));
+  EXPECT_EQ(why, "a sum is beyond what a cell holds");
+}
+
+// Two parts, each of 50 days, of one region.
+TEST(LocalSlices, SumsBeyondTheLimit) {
+  LocalRun run(2);
+  for (const std::uint32_t rank : {0u, 1u}) {
+    run.add(rank, process(rank, {"ENTER time=0 region=a", "EXIT time=4500000",
+                                 "ENTER time=4500001 region=MPI_Barrier", barrier(4'500'002),
+                                 "ENTER time=4500003 region=a", "EXIT time=9000003"}));
+  }
+  const auto slices = slices_of(run.options());
+  EXPECT_EQ(InParts(*slices, "all").why(), "a sum is beyond what a cell holds");
+}
+
+// A local trace that can be read no more when its slice is.
+TEST(LocalSlices, WhyASliceCannotBeRead) {
+  LocalRun run(2);
+  add_nested(run);
+  merge::MergeOptions options = run.options();
+  options.output.clear();
+  options.format = merge::Format::kCompact;
+  parallel::Parts parts;
+  const auto cut = parts.cut({.file = "run", .merge = &options, .at = "all"});
+  ASSERT_TRUE(cut && *cut);
+  std::filesystem::remove(run.paths[1]);
+  const auto report = parts.analyse(wanted());
+  ASSERT_FALSE(report) << parts.alone();
+  EXPECT_NE(report.error().message().find(run.paths[1]), std::string::npos)
+      << report.error().message();
 }
 
 }  // namespace
