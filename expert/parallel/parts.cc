@@ -108,10 +108,9 @@ Result<std::unique_ptr<expert::PartAnalysis>> Parts::part(std::size_t number,
   const expert::TracePart part{&*trace_, slices_->standing(number), &gate_};
   auto analysis =
       std::make_unique<expert::PartAnalysis>(part, wanted, number + 1 == slices_->size());
-  alone_ = analysis->why();
   auto read = slices_->finish();
   if (!read) return read.error();
-  if (alone_.empty()) alone_ = std::move(*read);
+  alone_ = read->empty() ? analysis->why() : std::move(*read);
   return analysis;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "merge/complete/walk.h"
 #include "merge/input/kway.h"
@@ -87,6 +88,7 @@ class Engine {
     }
     finish();
     if (placement_.held().error()) return *placement_.held().error();
+    if (unreadable_) return *unreadable_;
     if (events_.refused() != nullptr) {
       return no_classic(events_.refused()->path, "holds a count of more than 4294967294 bytes");
     }
@@ -387,6 +389,8 @@ class Engine {
     waiting.ended = true;
     if (any) last_time_ = std::max(last_time_, s.time);
     done_ += s.trace->size;
+    // (What could not be read before either is said by then.)
+    if (s.input.failed() && s.input.offset() < s.facts->end) unreadable_ = s.input.error();
     s.input.release();
     if (s.backwards != 0) {
       summary_.add(Finding::kTimeBackwards, s.backwards, [&] { return s.trace->path; });
@@ -471,6 +475,7 @@ class Engine {
   PollWriter<Plain> polls_;
   double last_time_ = 0;
   std::uint64_t done_ = 0;
+  std::optional<Error> unreadable_;  // one of the traces
 };
 
 }  // namespace
