@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 
+#include "earl/ticks.h"
 #include "epilog/format/definitions.h"
 
 namespace kojak::earl {
@@ -75,10 +76,12 @@ struct Call : OpenCall {
   Seconds exit;
   std::uint64_t exit_pos = 0;
   Seconds exclusive;              // duration without all nested region instances
+  Ticks nested = 0;               // of those that have ended in it
   RmaId rmaid = absent<RmaId>();  // of the first transfer that it issued
   std::uint8_t assertion = 0;  // of fence, post, start, lock, lock_all; 0 if none or not recorded
   std::uint8_t completed = 0;  // kCompleted... bits: what a Wait*/Test* call completed
   bool incomplete = false;     // the trace ends inside it: exit is the location's last time
+  bool nests = false;          // some region instance has ended in it
   bool paused = false;         // recording was switched off inside it
   bool joined = false;         // a series of polls is part of it
   bool polled = false;         // and that series waits
@@ -87,6 +90,11 @@ struct Call : OpenCall {
 
   // From when on it can have waited for what it found.
   Seconds waits_from() const { return polled ? std::max(enter, polled_from) : enter; }
+  // `exclusive`, exactly, where it nests; the limit where the whole is beyond it.
+  Ticks own() const {
+    const Ticks whole = ticks_between(enter.value, exit.value);
+    return whole == kMostWhole ? whole : sum_of(whole, -nested);
+  }
   bool nocheck() const { return (assertion & kAssertNoCheck) != 0; }
   bool noprecede() const { return (assertion & kAssertNoPrecede) != 0; }
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "earl/event.h"
+#include "earl/ticks.h"
 #include "epilog/format/record/types.h"
 
 namespace kojak::earl {
@@ -21,7 +22,6 @@ struct Standing {
     RegionId region{};
     CallSiteId csite = absent<CallSiteId>();
     Seconds enter;
-    Seconds nested;  // total time of the instances in it that have ended, added up in their order
   };
   struct Fenced {
     WindowId window{};
@@ -33,6 +33,9 @@ struct Standing {
   };
   struct Location {
     std::vector<Open> open;  // from the outermost inwards
+    // How long the call takes with which it goes on: as a part of the innermost region it belongs
+    // to what is before. (What else has ended in these regions does, too.)
+    Ticks goes_on_with = 0;
     std::vector<Fenced> fenced;
     std::optional<Processor> processor;
     Seconds last;  // when its latest event was

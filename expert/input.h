@@ -37,6 +37,12 @@ class Input {
   // Only a part of the time is read.
   bool in_part() const { return cut_.has_value(); }
 
+  // How a run is merged, where that is to be done by the caller; null: it is no run, or not as a
+  // whole.
+  const merge::MergeOptions* merge() const { return file_.empty() && !cut_ ? &merge_ : nullptr; }
+  // What the caller's merge found.
+  void tell(const merge::Summary& summary);
+
   // The next reading, from the beginning.
   Result<earl::Trace> open();
   // About how many events a trace that was opened has.
@@ -49,7 +55,6 @@ class Input {
  private:
   Result<earl::Trace> open_part();
   std::function<void(std::uint64_t, std::uint64_t)> progress();
-  void tell(const merge::Summary& summary);
 
   // A trace that can be read more than once: the merge writes one, which goes with this object
   // unless it is kept.

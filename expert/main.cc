@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
-#include <sstream>
 #include <thread>
 
 #include "epilog/format/text/printable.h"
@@ -26,11 +25,14 @@
 #include "expert/page/page.h"
 #include "expert/page/source_lines.h"
 #include "expert/page/trace_part.h"
+#include "expert/parallel/diverted.h"
 #include "expert/parallel/launched.h"
 #include "expert/parallel/parts.h"
 #include "expert/parallel/team.h"
+#include "expert/parallel/work.h"
 #include "expert/patterns/catalogue.h"
 #include "expert/profile/from_analysis.h"
+#include "expert/wishes.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/compression.h"
 #include "tools/cli/table.h"
@@ -118,60 +120,6 @@ Status write_html(const expert::Report& analysis, html::TimelineReader& timeline
   return html::write_page(profile, page, output);
 }
 
-// What the analysis is asked for beside the report.
-struct Extras {
-  std::optional<expert::SendModes> send_modes;
-  bool print_send_modes = false, print_instances = false;
-  std::string json;  // empty: none
-
-  bool complete(const po::variables_map& options, const earl::Trace& trace) {
-    if (options.count("json") != 0) json = options["json"].as<std::string>();
-    print_send_modes = options.count("send-modes") != 0;
-    print_instances = !options["instances"].defaulted();
-    expert::SendModeOptions modes;
-    modes.epsilon = options["epsilon"].as<double>();
-    modes.sendrecv_gap = options["sendrecv-gap"].as<double>();
-    if (options.count("latency") != 0) modes.latency = options["latency"].as<double>();
-    if (options.count("bandwidth") != 0) modes.bandwidth = options["bandwidth"].as<double>();
-    const bool good = modes.epsilon >= 0 && modes.sendrecv_gap >= 0 &&
-                      modes.latency.value_or(0) >= 0 && modes.bandwidth.value_or(1) > 0;
-    if (print_send_modes || !json.empty()) send_modes.emplace(trace, modes);
-    return good;
-  }
-};
-
-// Names joined by commas, in one option or several.
-std::vector<std::string> names_of(const po::variables_map& options, const char* option) {
-  std::vector<std::string> names;
-  if (options.count(option) == 0) return names;
-  for (const std::string& list : options[option].as<std::vector<std::string>>()) {
-    std::istringstream words(list);
-    for (std::string name; std::getline(words, name, ',');) {
-      if (!name.empty()) names.push_back(name);
-    }
-  }
-  return names;
-}
-
-// What is wrong with the names of metrics; empty if nothing is. Names of branches that this trace
-// has nothing for are known, too.
-std::string wrong_selection(const expert::Selection& selection, const Definitions& definitions) {
-  const std::vector<expert::ReportMetric> there = expert::metrics_of(definitions);
-  std::vector<expert::ReportMetric> known =
-      expert::metrics_where([](expert::Needs) { return true; });
-  known.insert(known.end(), there.begin(), there.end());
-  if (const std::string name = selection.unknown(known); !name.empty()) {
-    return "no metric " + name + " (see --list-patterns for the names)";
-  }
-  const std::vector<std::string>& names = selection.select;
-  const bool all_absent = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-    return !expert::Selection{{name}, {}}.unknown(there).empty();
-  });
-  if (names.empty() || !all_absent) return {};
-  return "the trace has nothing for what --select names: " + names.front() +
-         " (without --select the findings may say why)";
-}
-
 // The folder or trace as whoever started it wrote it.
 std::string told_folder(const po::variables_map& options, const std::string& input) {
   return options.count("files-told") == 0 ? input : options["files-told"].as<std::string>();
@@ -198,8 +146,8 @@ struct Written {
 };
 
 void print_results(const po::variables_map& options, const expert::Report& report,
-                   const expert::JsonInput& results, const Extras& extras, const Written& files,
-                   const std::string& kept) {
+                   const expert::JsonInput& results, const expert::Wishes& wishes,
+                   const Written& files, const std::string& kept) {
   // With the report on standard output, the summary goes to the messages.
   std::ostream& out = files.to_stdout ? std::cerr : std::cout;
   const int fd = files.to_stdout ? 2 : 1;
@@ -220,9 +168,9 @@ void print_results(const po::variables_map& options, const expert::Report& repor
         << expert::wrapped(files.input + ": " + describe(results.events, report), style.width, 0);
     out << '\n';
     expert::print_summary(out, report, style);
-    if (extras.print_instances) expert::print_instances(out, report, style);
+    if (wishes.print_instances) expert::print_instances(out, report, style);
   }
-  if (extras.print_send_modes) {
+  if (wishes.print_send_modes) {
     expert::print_send_modes(out, report, style, results.send_modes, results.send_cost);
   }
   if (full && options.count("files-told") == 0) {
@@ -235,25 +183,73 @@ void print_results(const po::variables_map& options, const expert::Report& repor
   out.flush();
 }
 
-// By several processes, if that is wanted and can be; says why where it cannot.
-Result<std::optional<expert::Report>> analyse_in_parts(const po::variables_map& options,
-                                                       const expert::Input& reading,
-                                                       const expert::AnalysisOptions& analysis,
-                                                       parallel::Parts& parts) {
+std::size_t processes_of(const po::variables_map& options) {
+  return options.count("processes") == 0 ? 1 : options["processes"].as<std::size_t>();
+}
+
+void say_alone(const std::string& why) {
+  std::cerr << "expert: one process analyses all: " << why << '\n';  // also if quiet
+}
+
+// Cuts the run for several processes, if they are wanted; says why where it cannot be. True: it is
+// cut.
+Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input& reading,
+                          parallel::Team& team, parallel::Parts& parts) {
   parallel::Parts::Options wanted;
-  wanted.processes = options["processes"].as<std::size_t>();
-  if (options.count("cut-at") != 0) wanted.at = options["cut-at"].as<std::string>();
-  if (wanted.processes == 1 && wanted.at.empty()) return std::optional<expert::Report>();
-  if (!reading.in_part() && reading.file() != "-") wanted.file = reading.file();
-  wanted.note = [](const std::string& text) { cli::print_note(text); };
-  auto report = parts.analyse(wanted, analysis);
-  if (report && !*report) {
-    std::cerr << "expert: one process analyses all: " << parts.alone() << '\n';  // also if quiet
+  wanted.processes = processes_of(options);
+  if (team.size() > 1) {
+    wanted.processes = static_cast<std::size_t>(team.size());
+    wanted.team = &team;
   }
+  if (options.count("cut-at") != 0) wanted.at = options["cut-at"].as<std::string>();
+  if (wanted.processes == 1 && wanted.at.empty()) return false;
+  const auto alone = [](const std::string& why) {
+    say_alone(why);
+    return false;
+  };
+  expert::AnalysisOptions certain;
+  certain.root_causes = options["causes"].as<std::string>() == "always";
+  if (const std::string why = parallel::too_much(certain); !why.empty()) return alone(why);
+  if (options.count("html") != 0) return alone("a page cannot be drawn in parts yet (--html)");
+  if (options.count("keep") != 0) return alone("--keep keeps what one process merges");
+  if (reading.in_part()) return alone("--from and --to are for one process");
+  if (reading.file() == "-") return alone("standard input is for one process");
+  std::optional<merge::MergeOptions> merging;
+  std::optional<cli::Progress> bar;
+  if (reading.merge() != nullptr) {
+    merging = *reading.merge();
+    if (team.size() > 1) {
+      merging->threads =
+          std::max(1u, merging->threads / static_cast<unsigned>(parallel::launched()->on_node));
+    }
+    merging->progress = [&](std::uint64_t done, std::uint64_t all) {
+      if (!bar) bar.emplace("merging", all);
+      bar->update_now(done);
+    };
+    wanted.merge = &*merging;
+  }
+  // (Finding where to cut it takes as long as analysing it.)
+  if (wanted.merge == nullptr && wanted.at.empty())
+    return alone("the trace is merged already (several processes need its run's folder)");
+  wanted.file = reading.file();
+  wanted.note = [](const std::string& text) { cli::print_note(text); };
+  auto cut = parts.cut(wanted);
+  if (cut && !*cut) return alone(parts.alone());
+  return cut;
+}
+
+Result<std::optional<expert::Report>> by_several(parallel::Parts& parts,
+                                                 const expert::AnalysisOptions& analysis) {
+  if (const std::string why = parallel::too_much(analysis); !why.empty()) {
+    say_alone(why);
+    return std::optional<expert::Report>();
+  }
+  auto report = parts.analyse(analysis);
+  if (report && !*report) say_alone(parts.alone());
   return report;
 }
 
-ExitCode analyse(const po::variables_map& options) {
+ExitCode analyse(const po::variables_map& options, parallel::Team& team) {
   const std::string input = options["trace"].as<std::string>();
   std::string output =
       options.count("output") != 0 ? options["output"].as<std::string>() : report_name(input);
@@ -284,53 +280,53 @@ ExitCode analyse(const po::variables_map& options) {
   }
   std::optional<html::TimelineReader> timeline;  // what the page shows of the analysis' pass
   if (!html.empty()) timeline.emplace(html::quick_limits());
-  auto trace = reading.open();
-  if (!trace) return cli::failed(trace.error());
-  Extras extras;
-  constexpr std::size_t kMostInstances = 1'000'000'000;  // a negative number becomes a huge one
-  if (options["instances"].as<std::size_t>() > kMostInstances) {
-    return cli::usage_error("--instances is a number from 0 to 1000000000");
+  parallel::Parts parts;
+  auto cut = cut_in_parts(options, reading, team, parts);
+  if (!cut) return cli::failed(cut.error());
+  if (!team.leads() && !*cut) return ExitCode::kFine;
+  std::optional<earl::Trace> whole;  // as far as one process reads it
+  const auto open = [&]() -> Status {
+    auto opened = reading.open();
+    if (!opened) return opened.error();
+    whole.emplace(std::move(*opened));
+    return {};
+  };
+  if (!*cut || parts.definitions() == nullptr) {
+    if (Status status = open(); !status) return cli::failed(status.error());
   }
-  constexpr std::size_t kMostProcesses = 1024;
-  if (const auto n = options["processes"].as<std::size_t>(); n == 0 || n > kMostProcesses) {
-    return cli::usage_error("--processes is a number from 1 to 1024");
+  const earl::Trace* const trace = whole ? &*whole : parts.definitions();
+  expert::Wishes wishes;
+  expert::AnalysisOptions& analysis = wishes.analysis;
+  const std::uint64_t expected = whole ? reading.events(*whole) : parts.expected_events();
+  if (const std::string wrong = wishes.complete(options, *trace, expected); !wrong.empty()) {
+    return cli::usage_error(wrong);
   }
-  if (!extras.complete(options, *trace)) {
-    return cli::usage_error(
-        "--epsilon, --sendrecv-gap, --latency and --bandwidth are not negative");
-  }
-  const std::uint64_t expected = reading.events(*trace);
   cli::Progress progress("analysing", expected);
-  expert::AnalysisOptions analysis;
   analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
-  analysis.instances = options["instances"].as<std::size_t>();
-  analysis.partners = !cli::quiet() || !html.empty() || !extras.json.empty();
-  if (extras.send_modes) analysis.send_modes = &*extras.send_modes;
-  // Root causes cost several times the analysis without them.
-  constexpr std::uint64_t kMany = 12'000'000;
-  const std::string when = options["causes"].as<std::string>();
-  if (when != "always" && when != "auto" && when != "never") {
-    return cli::usage_error("--causes is always, auto or never, not \"" + when + "\"");
-  }
-  analysis.root_causes = when == "always" || (when == "auto" && expected <= kMany);
-  if (when == "auto" && !analysis.root_causes) {
+  analysis.partners = !cli::quiet() || !html.empty() || !wishes.json.empty();
+  if (wishes.without_causes) {
     cli::print_note(
         "the trace is large: the report leaves out who made the others wait; expert "
         "--causes=always " +
         input + " says it");
   }
-  analysis.selection = {names_of(options, "select"), names_of(options, "exclude")};
-  if (const std::string wrong = wrong_selection(analysis.selection, trace->definitions());
-      !wrong.empty()) {
-    return cli::usage_error(wrong);
-  }
   if (timeline) analysis.page = &*timeline;
-  parallel::Parts parts;
-  auto in_parts = analyse_in_parts(options, reading, analysis, parts);
-  if (!in_parts) return cli::failed(in_parts.error());
-  const expert::Report report =
-      *in_parts ? std::move(**in_parts) : expert::analyse(*trace, analysis);
+  std::optional<expert::Report> in_parts;
+  if (!team.leads()) {
+    parts.serve(analysis);
+    return ExitCode::kFine;
+  }
+  if (*cut) {
+    auto report = by_several(parts, analysis);
+    if (!report) return cli::failed(report.error());
+    in_parts = std::move(*report);
+  }
+  if (!in_parts && !whole) {
+    if (Status status = open(); !status) return cli::failed(status.error());
+  }
+  const expert::Report report = in_parts ? std::move(*in_parts) : expert::analyse(*whole, analysis);
   progress.finish();
+  if (in_parts && !whole) reading.tell(parts.found());
   if (Status status = reading.finish(); !status) return cli::failed(status.error());
 
   // What cannot be written keeps nobody from reading what was found.
@@ -346,17 +342,17 @@ ExitCode analyse(const po::variables_map& options) {
                                                       no_source ? "" : reading.beside(), html));
   expert::JsonInput results;
   results.trace = input;
-  results.events = in_parts->has_value() ? parts.events() : trace->events_read();
-  if (extras.send_modes) {
-    results.send_modes = extras.send_modes->findings();
-    results.send_cost = extras.send_modes->cost();
+  results.events = in_parts ? parts.events() : whole->events_read();
+  if (wishes.send_modes) {
+    results.send_modes = wishes.send_modes->findings();
+    results.send_cost = wishes.send_modes->cost();
   }
-  if (!extras.json.empty()) wrote(expert::write_json(report, results, extras.json));
+  if (!wishes.json.empty()) wrote(expert::write_json(report, results, wishes.json));
   if (!csv.empty()) wrote(expert::write_csv(report, csv));
   Written files{input, output, html, cube, page};
-  files.to_stdout = output == "-" || extras.json == "-" || csv == "-";
+  files.to_stdout = output == "-" || wishes.json == "-" || csv == "-";
   if (!cli::quiet()) {
-    print_results(options, report, results, extras, files, reading.kept());
+    print_results(options, report, results, wishes, files, reading.kept());
   }
   if (!failures.empty()) {
     for (const Error& failure : failures) cli::print_error(failure);
@@ -372,15 +368,39 @@ ExitCode analyse(const po::variables_map& options) {
   return ExitCode::kSuspect;
 }
 
-// What a launcher has started several times with the same task is done by one of them.
-ExitCode run(const po::variables_map& options, const std::vector<std::string>& command) {
+// One of a team that does not lead does what it is asked for, and says nothing: what it would say
+// the leader says, too; or it is why it cannot do what it is asked for.
+ExitCode follow(const po::variables_map& options, parallel::Team& team) {
+  std::string why;
+  {
+    const parallel::Diverted said(std::cerr), printed(std::cout);
+    const auto done = parallel::guarded([&] {
+      (void)analyse(options, team);
+      return std::vector<std::byte>();
+    });
+    why = done ? said.text() : done.error().message();
+  }
+  return team.wait_for_leader(why.substr(0, why.find_last_not_of('\n') + 1));
+}
+
+// What a launcher has started several times with the same task is done by one of them. `joined`:
+// where they belong together, for as long as something may be said.
+ExitCode run(const po::variables_map& options, const std::vector<std::string>& command,
+             std::optional<parallel::Team>& joined) {
   if (options.count("list-patterns") != 0) {
     std::cout << expert::pattern_list(80);
     return ExitCode::kFine;
   }
   if (options.count("trace") == 0)
     return cli::usage_error("no trace given, nor the directory of a run");
-  if (options.count("alone") != 0) return analyse(options);
+  constexpr std::size_t kMostProcesses = 1024;
+  if (const auto n = processes_of(options); n == 0 || n > kMostProcesses) {
+    return cli::usage_error("--processes is a number from 1 to 1024");
+  } else if (n > 1 && options.count("keep") != 0) {
+    return cli::usage_error("--keep keeps what one process merges: not with --processes");
+  }
+  parallel::Team nobody;
+  if (options.count("alone") != 0) return analyse(options, nobody);
   auto team = parallel::Team::join(
       {.command = command,
        .input = options["trace"].as<std::string>(),
@@ -392,19 +412,15 @@ ExitCode run(const po::variables_map& options, const std::vector<std::string>& c
     std::this_thread::sleep_for(std::chrono::seconds(1));
     return team.error().code;
   }
-  if (!team->leads()) return team->wait_for_leader();
-  if (team->size() > 1) {
-    // What is written goes through the launcher, which shows a terminal where there may be a file.
-    ::setenv("NO_COLOR", "1", 0);
-    cli::print_note("one process analyses, the other " + std::to_string(team->size() - 1) +
-                    (team->size() == 2 ? " waits" : " wait") +
-                    " for it: an analysis cannot be divided yet");
-  }
-  const bool both = team->size() > 1 && options["processes"].as<std::size_t>() > 1;
+  joined.emplace(std::move(*team));
+  // What is written goes through the launcher, which shows a terminal where there may be a file.
+  if (joined->size() > 1) ::setenv("NO_COLOR", "1", 0);
+  if (!joined->leads()) return follow(options, *joined);
+  const bool both = joined->size() > 1 && processes_of(options) > 1;
   const ExitCode status =
       both ? cli::usage_error("--processes starts processes of its own: not under a launcher")
-           : analyse(options);
-  team->end(status);
+           : analyse(options, *joined);
+  joined->end(status);
   return status;
 }
 
@@ -443,7 +459,7 @@ int main(int argc, char** argv) {
       ("epsilon", po::value<double>()->value_name("SECONDS")->default_value(0, "0"),
        "by send mode: shorter waits are not listed")  //
       ("sendrecv-gap", po::value<double>()->value_name("SECONDS")->default_value(10e-6, "1e-05"),
-       "by send mode: send and receive with one peer closer than this are listed")  //
+       "by send mode: a send and receive this close")  //
       ("latency", po::value<double>()->value_name("SECONDS"),
        "by send mode: a message takes so long")                                             //
       ("bandwidth", po::value<double>()->value_name("BYTES/S"), "likewise, for its bytes")  //
@@ -457,16 +473,17 @@ int main(int argc, char** argv) {
       ("list-patterns", "print all metrics with what they mean")  //
       ("doc-url", po::value<std::string>()->value_name("URL"),
        "where the pages about the patterns are");
-  options.visible.add_options()("alone", "do not ask other processes of an mpirun");
+  options.visible.add_options()("processes", po::value<std::size_t>()->value_name("N"),
+                                "of a run: so many processes analyse it")(
+      "alone", "do not ask other processes of an mpirun");
   // By kojak run, which says itself what lies where.
   options.hidden.add_options()("trace", po::value<std::string>())("files-told",
                                                                   po::value<std::string>());
-  // Several processes analyse a merged trace. (Hidden as long as finding where to cut takes one
-  // process as long as analysing.) For tests: cuts it at these meetings, or at all at rest.
-  options.hidden.add_options()("processes", po::value<std::size_t>()->default_value(1))(
-      "cut-at", po::value<std::string>());
+  // For tests: cuts it at these meetings (parallel/slices.h).
+  options.hidden.add_options()("cut-at", po::value<std::string>());
   options.positional.add("trace", 1);
   const std::vector<std::string> command(argv, argv + argc);
+  std::optional<parallel::Team> joined;
   return cli::run_tool(argc, argv, kInfo, options,
-                       [&](const po::variables_map& given) { return run(given, command); });
+                       [&](const po::variables_map& given) { return run(given, command, joined); });
 }

@@ -97,6 +97,8 @@ class Analysis : public earl::Sink {
       pass_gate(call);
     if (own) [[likely]]
       KOJAK_TELL_EACH(to_, each_always, on_call, call);
+    else if (call.incomplete)
+      of<TimeProfile>().leave_open(call);
     finders_.on_every_call(call);
     if (call.joined) [[unlikely]]
       tell_polling(to_, out_);

@@ -1,5 +1,3 @@
-#include "merge/merge.h"
-
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "merge/clock/times.h"
 #include "merge/complete/window_overlaps.h"
 #include "merge/input/find_traces.h"
+#include "merge/two_passes.h"
 #include "merge/write/background_writer.h"
 #include "merge/write/classic.h"
 #include "merge/write/engine.h"
@@ -215,73 +214,129 @@ Model usual_model() {
 }
 
 Result<Summary> merge_traces(const MergeOptions& options) {
-  Summary summary;
-  FileCache files(options.open_files);
-  auto found = find_local_traces(options.inputs, files, summary);
-  if (!found) return found.error();
-  std::vector<LocalTrace>& traces = *found;
-  if (traces.empty()) return no_traces();
-  std::vector<std::string> outputs = options.others;
-  outputs.push_back(options.output);
-  if (Status status = check_outputs(traces, outputs); !status) return status.error();
-  const std::size_t count = traces.size();
-  std::uint64_t bytes = 0;
-  for (const LocalTrace& trace : traces) bytes += trace.size;
-  bool twice = stays_as_written(options);
-  const std::uint64_t work = bytes * (2 + (twice ? 1 : 0) + readings(options));
-  std::uint64_t done = 0;
-  const std::function<void(std::uint64_t)> progress = [&](std::uint64_t n) {
-    if (options.progress) options.progress(done + n, work);
+  auto passes = TwoPasses::begin(options);
+  if (!passes) return passes.error();
+  return (*passes)->write(options);
+}
+
+Result<std::unique_ptr<TwoPasses>> TwoPasses::begin(const MergeOptions& options,
+                                                    const Watches& watches) {
+  std::unique_ptr<TwoPasses> passes(new TwoPasses(options));
+  if (Status status = passes->read(watches); !status) return status.error();
+  return passes;
+}
+
+bool TwoPasses::copied() const {
+  return std::ranges::any_of(traces_, [](const LocalTrace& trace) {
+    return std::ranges::any_of(
+        trace.parts, [](const LocalTrace::Part& part) { return part.file == FileCache::kSpill; });
+  });
+}
+
+std::function<void(std::uint64_t)> TwoPasses::progress() const {
+  return [this](std::uint64_t n) {
+    if (options_.progress) options_.progress(done_ + n, work_);
   };
+}
 
-  std::optional<Helpers> kept(std::in_place, helping(options, bytes, count, 1));
-  auto surveyed = survey_traces(traces, files, *kept, summary, progress);
-  if (!surveyed) return surveyed.error();
-  Survey& survey = *surveyed;
-  done = bytes;
-  if (options.reader != nullptr) kept.emplace(helping(options, bytes, count, 2));
-  Helpers& helpers = *kept;
-
-  InputBuffers buffers = buffers_for(traces, helpers);
-  auto times = find_times(options, traces, survey, files, buffers, summary, progress);
-  if (!times) return times.error();
-  done += readings(options) * bytes;
-
-  MergedRun run = told_run(options, traces.front());
-  count_missing(traces, survey, run, summary);
-
-  const bool classic = options.format == Format::kClassic;
-  if (!classic) {
-    tell_properties(options, survey.definitions);
-    tell_services(traces, survey.traces, times->clocks, survey.definitions);
-    WindowOverlaps(traces, survey);
+Status TwoPasses::read(const Watches& watches) {
+  auto found = find_local_traces(options_.inputs, files_, summary_);
+  if (!found) return found.error();
+  traces_ = std::move(*found);
+  if (traces_.empty()) return no_traces();
+  std::vector<std::string> outputs = options_.others;
+  outputs.push_back(options_.output);
+  if (Status status = check_outputs(traces_, outputs); !status) return status.error();
+  const std::size_t count = traces_.size();
+  for (const LocalTrace& trace : traces_) bytes_ += trace.size;
+  twice_ = stays_as_written(options_);
+  work_ = bytes_ * (2 + (twice_ ? 1 : 0) + readings(options_));
+  {
+    Helpers helpers(helping(options_, bytes_, count, 1));
+    auto surveyed = survey_traces(traces_, files_, helpers, summary_, progress(), watches);
+    if (!surveyed) return surveyed.error();
+    survey_.emplace(std::move(*surveyed));
+    done_ = bytes_;
   }
+  Helpers helpers(readings(options_) == 0
+                      ? 0
+                      : helping(options_, bytes_, count, options_.reader != nullptr ? 2 : 1));
+  auto times = find_times(options_, traces_, *survey_, files_, buffers_for(traces_, helpers),
+                          summary_, progress());
+  if (!times) return times.error();
+  times_.emplace(std::move(*times));
+  done_ += readings(options_) * bytes_;
 
+  run_ = told_run(options_, traces_.front());
+  count_missing(traces_, *survey_, run_, summary_);
+  if (options_.format != Format::kClassic) {
+    tell_properties(options_, survey_->definitions);
+    tell_services(traces_, survey_->traces, times_->clocks, survey_->definitions);
+    WindowOverlaps(traces_, *survey_);
+  }
+  for (const TraceFacts& facts : survey_->traces) expected_ += facts.events;
+  files_.close_files();  // processes that are forked in between have none of them
+  options_.progress = nullptr;
+  return {};
+}
+
+Result<std::vector<std::byte>> TwoPasses::definitions() const {
+  class Memory : public BufferSink {
+   public:
+    std::unique_ptr<std::byte[]> exchange(std::unique_ptr<std::byte[]> full,
+                                          std::size_t used) override {
+      bytes.insert(bytes.end(), full.get(), full.get() + used);
+      return full;
+    }
+    Status drain() override { return {}; }
+    std::vector<std::byte> bytes;
+  } memory;
+  auto writer = TraceWriter::create("/dev/null", dialect_of(options_.format, survey_->definitions));
+  if (!writer) return writer.error();
+  writer->set_sink(&memory);
+  write_definitions(*writer, survey_->definitions, run_, kAbsent, false);
+  if (Status status = writer->commit(); !status) return status.error();
+  return std::move(memory.bytes);
+}
+
+Result<Summary> TwoPasses::write(const MergeOptions& options, const Slice* slice) {
+  Summary summary;
+  if (slice == nullptr) summary = summary_;
+  options_ = options;
+  Helpers helpers(helping(options, bytes_, traces_.size(), options.reader != nullptr ? 2 : 1));
   // Asked by the engine now and then, whether to go on.
   std::function<Status()> good = [] { return Status(); };
+  const std::function<void(std::uint64_t)> told = progress();
   const EngineInputs inputs{
-      traces,
-      survey,
-      files,
-      times->clocks,
-      times->corrected ? &*times->corrected : nullptr,
-      times->locks ? &*times->locks : nullptr,
+      traces_,
+      *survey_,
+      files_,
+      times_->clocks,
+      times_->corrected ? &*times_->corrected : nullptr,
+      times_->locks ? &*times_->locks : nullptr,
       options.model == Model::kExtended,
-      buffers,
-      options.pool != 0 ? options.pool : std::max(kPool, kPoolForTrace * count),
-      progress,
-      good};
-  std::uint64_t expected = 0;
-  for (const TraceFacts& facts : survey.traces) expected += facts.events;
-  const bool wide = expected * 8 >= kAbsent && !classic;
+      buffers_for(traces_, helpers),
+      options.pool != 0 ? options.pool : std::max(kPool, kPoolForTrace * traces_.size()),
+      told,
+      good,
+      slice};
+  const bool classic = options.format == Format::kClassic;
+  const bool wide = expected_ * 8 >= kAbsent && !classic && slice == nullptr;
   // Who reads along gets the definitions before the events are counted. A number of 32 bits may be
   // left unknown, a larger one not.
-  const bool uncounted = options.reader != nullptr && !twice && !wide;
-  twice = twice || (options.reader != nullptr && wide);
+  const bool uncounted = options.reader != nullptr && !twice_ && !wide;
+  const bool twice = twice_ || (options.reader != nullptr && wide);
 
+<<<<<<< HEAD
   if (Status status = classic ? check_classic(survey, traces, summary) : Status(); !status)
     return status.error();
   const Dialect dialect = dialect_of(options.format, survey.definitions);
+=======
+  if (classic) {
+    if (Status status = check_classic(*survey_, traces_, summary); !status) return status.error();
+  }
+  const Dialect dialect = dialect_of(options.format, survey_->definitions);
+>>>>>>> w-par-next
   const auto write = [&](const std::string& path, BlockPipe* reader,
                          Summary& to) -> Result<std::uint64_t> {
     auto writer =
@@ -290,7 +345,7 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     if (!writer) return writer.error();
     good = [&writer] { return writer->status(); };
     std::optional<FileAndReader> both;
-    if (reader != nullptr) reader->expect(expected);
+    if (reader != nullptr) reader->expect(expected_);
     if (reader != nullptr && path.empty()) {
       writer->set_sink(reader);
       good = [reader] { return reader->status(); };
@@ -306,8 +361,9 @@ Result<Summary> merge_traces(const MergeOptions& options) {
       writer->set_sink(&*background);
       good = [&background] { return background->status(); };
     }
-    const std::uint64_t announced = uncounted ? std::uint64_t{kAbsent} : expected;
-    const CountPlace place = write_definitions(*writer, survey.definitions, run, announced, wide);
+    const std::uint64_t announced = uncounted ? std::uint64_t{kAbsent} : expected_;
+    const CountPlace place =
+        write_definitions(*writer, survey_->definitions, run_, announced, wide);
     auto events = run_engine(inputs, *writer, to);
     if (!events) return events;
     if (classic && *events >= kAbsent) {
@@ -323,14 +379,14 @@ Result<Summary> merge_traces(const MergeOptions& options) {
     Summary counting;
     auto events = write("/dev/null", nullptr, counting);
     if (!events) return events.error();
-    expected = *events;
-    done += bytes;
+    expected_ = *events;
+    done_ += bytes_;
   }
   auto events = write(options.output, options.reader, summary);
   if (!events) return events.error();
-  summary.files = count;
-  summary.processes = traces.front().run_size;
-  summary.locations = survey.definitions.locations.size();
+  summary.files = traces_.size();
+  summary.processes = traces_.front().run_size;
+  summary.locations = survey_->definitions.locations.size();
   summary.events = *events;
   return summary;
 }

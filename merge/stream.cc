@@ -18,10 +18,21 @@ MergedStream::MergedStream(MergeOptions options, std::function<void()> before_fi
       if (!*begun) told(done, all);
     };
   }
-  options.reader = &*pipe_;
-  thread_ = std::thread([this, options = std::move(options)] {
+  run([options = std::move(options)](BlockPipe& pipe) mutable {
+    options.reader = &pipe;
+    return merge_traces(options);
+  });
+}
+
+MergedStream::MergedStream(std::function<Result<Summary>(BlockPipe&)> write)
+    : pipe_(std::make_shared<BlockPipe>()) {
+  run(std::move(write));
+}
+
+void MergedStream::run(std::function<Result<Summary>(BlockPipe&)> write) {
+  thread_ = std::thread([this, write = std::move(write)] {
     try {
-      result_.emplace(merge_traces(options));
+      result_.emplace(write(*pipe_));
     } catch (...) {
       thrown_ = std::current_exception();
     }

@@ -29,6 +29,8 @@ class MergedStream {
   // `before_first` is called in the merge's thread when it no longer calls options.progress, before
   // the reader gets its first bytes, or the end.
   explicit MergedStream(MergeOptions options, std::function<void()> before_first = {});
+  // What the caller writes into the pipe.
+  explicit MergedStream(std::function<Result<Summary>(BlockPipe&)> write);
   ~MergedStream();
   MergedStream(const MergedStream&) = delete;
   MergedStream& operator=(const MergedStream&) = delete;
@@ -43,6 +45,7 @@ class MergedStream {
   bool abandoned() const;
 
  private:
+  void run(std::function<Result<Summary>(BlockPipe&)> write);
   std::shared_ptr<BlockPipe> pipe_;
   std::optional<Result<Summary>> result_;
   std::exception_ptr thrown_;

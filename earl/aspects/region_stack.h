@@ -17,7 +17,6 @@
 namespace kojak::earl {
 
 struct alignas(64) Frame : Call {
-  Seconds nested;                  // total time of nested instances that have ended
   std::uint32_t first_hole = 0;    // where its holes begin in the location's list
   std::uint32_t message_call = 0;  // its entry in the message queue
   std::uint32_t begun_wait = 0;    // its entry among the waits for begun collectives
@@ -85,7 +84,7 @@ class RegionStack {
     if (l.top + 1 == l.limit) [[unlikely]]
       grow(l);
     Frame& frame = *++l.top;
-    frame.nested = {};
+    frame.nested = 0;
     frame.first_hole = l.holes;
     frame.message_call = 0;
     frame.begun_wait = 0;
@@ -93,7 +92,7 @@ class RegionStack {
     frame.rmaid = absent<RmaId>();
     frame.assertion = 0;
     frame.completed = 0;
-    frame.incomplete = frame.paused = frame.joined = frame.polled = false;
+    frame.incomplete = frame.nests = frame.paused = frame.joined = frame.polled = false;
     frame.keeps_holes = keeps_holes;
     frame.transfer.kind = EpochKind::kNone;
     if (metrics_ != 0) [[unlikely]]
@@ -108,9 +107,9 @@ class RegionStack {
     Frame& frame = *l.top--;
     frame.exit = time;
     frame.exit_pos = pos;
-    const Seconds duration = time - frame.enter;
-    frame.exclusive = duration - frame.nested;
-    l.top->nested += duration;
+    frame.exclusive = frame.nests ? Seconds{in_seconds(frame.own())} : Seconds{time - frame.enter};
+    l.top->nested = sum_of(l.top->nested, ticks_between(frame.enter.value, time.value));
+    l.top->nests = true;
     if (l.holes != frame.first_hole || !frame.holes.empty() || l.top->keeps_holes) [[unlikely]]
       handle_holes(index, frame);
     if (metrics_ != 0) [[unlikely]]

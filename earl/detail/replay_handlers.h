@@ -442,7 +442,10 @@ class ReplayHandlers {
     for (std::uint32_t i = 0; i < standing.locations.size(); ++i) {
       for (const Standing::Open& open : standing.locations[i].open) {
         enter(i, open.enter, 0, open.region, open.csite, {});
-        core_.stack.top(i).nested = open.nested;
+      }
+      if (!core_.stack.empty(i)) {
+        core_.stack.top(i).nested = -standing.locations[i].goes_on_with;
+        core_.stack.top(i).nests = true;
       }
       for (const Standing::Fenced& fenced : standing.locations[i].fenced) {
         core_.windows.begin(process(i), fenced.window, fenced.fences);

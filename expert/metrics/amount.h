@@ -6,37 +6,17 @@
 #include <cstdint>
 #include <limits>
 
+#include "earl/ticks.h"
+
 namespace kojak::expert {
 
-// Units of 2^-40 s (about a picosecond), from the first event of the trace: 97 days fit.
-using Ticks = std::int64_t;
-inline constexpr double kTicksPerSecond = 0x1p40;
-
-// The nearest whole number, half away from 0; the limit for what is beyond it, 0 for what is no
-// number. (Adding a half first is wrong from 2^52 on.)
-inline constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t nearest_whole(double value) {
-  if (!(value < 0x1p63 && value > -0x1p63)) [[unlikely]]
-    return value > 0 ? kMostWhole : value < 0 ? -kMostWhole : 0;
-  const auto whole = static_cast<std::int64_t>(value);
-  const double rest = value - static_cast<double>(whole);
-  return whole + (rest >= 0.5) - (rest <= -0.5);
-}
-constexpr Ticks in_ticks(double seconds) {
-  return nearest_whole(seconds * kTicksPerSecond);
-}
-constexpr double in_seconds(Ticks ticks) {
-  return static_cast<double>(ticks) / kTicksPerSecond;
-}
-
-// a + b, or the limit; `beyond` is raised then.
-constexpr std::int64_t limited_sum(std::int64_t a, std::int64_t b, bool& beyond) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) [[likely]]
-    return sum;
-  beyond = true;
-  return b < 0 ? -kMostWhole : kMostWhole;
-}
+using earl::in_seconds;
+using earl::in_ticks;
+using earl::kMostWhole;
+using earl::kTicksPerSecond;
+using earl::limited_sum;
+using earl::nearest_whole;
+using earl::Ticks;
 
 // A sum of times. Each is rounded once, when it is added, so the sum does not depend on the order.
 // It stays at its limit, 97 days.
@@ -48,8 +28,7 @@ class TimeSum {
 
   void add(double seconds) { *this += TimeSum(in_ticks(seconds)); }
   TimeSum& operator+=(TimeSum other) {
-    bool beyond = false;
-    ticks_ = limited_sum(ticks_, other.ticks_, beyond);
+    ticks_ = earl::sum_of(ticks_, other.ticks_);
     return *this;
   }
   TimeSum& operator-=(TimeSum other) { return *this += TimeSum(-other.ticks_); }

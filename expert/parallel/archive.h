@@ -46,6 +46,7 @@ class Packer {
   }
   static constexpr bool kReads = false;
   const std::vector<std::byte>& bytes() const { return bytes_; }
+  std::vector<std::byte> take() { return std::move(bytes_); }  // once
 
  private:
   template <class T>

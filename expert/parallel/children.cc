@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <utility>
 
 namespace kojak::parallel {
@@ -51,23 +50,16 @@ bool read_all(int from, void* to, std::size_t n) {
   if (::getppid() != parent) ::_exit(1);
   std::signal(SIGPIPE, SIG_IGN);
   Header header;
-  std::vector<std::byte> bytes;
   std::string why;
-  try {
-    auto done = work(k);
-    if (done) {
-      header.good = 1;
-      bytes = std::move(*done);
-    } else {
-      header.code = static_cast<std::uint8_t>(done.error().code);
-      why = done.error().message();
-    }
-  } catch (const std::bad_alloc&) {
-    header.code = static_cast<std::uint8_t>(ExitCode::kOutputFailed);
-    why = "there is not enough memory";
+  const Bytes done = guarded([&] { return work(k); });
+  if (done) {
+    header.good = 1;
+  } else {
+    header.code = static_cast<std::uint8_t>(done.error().code);
+    why = done.error().message();
   }
-  const void* const from = header.good != 0 ? static_cast<const void*>(bytes.data()) : why.data();
-  header.size = header.good != 0 ? bytes.size() : why.size();
+  const void* const from = done ? static_cast<const void*>(done->data()) : why.data();
+  header.size = done ? done->size() : why.size();
   const bool told = write_all(to, &header, sizeof header) && write_all(to, from, header.size);
   ::_exit(told ? 0 : 1);
 }
@@ -108,7 +100,7 @@ Status Children::start(std::size_t n, const Work& work) {
   return {};
 }
 
-Result<std::vector<std::byte>> Children::take(std::size_t k) {
+Bytes Children::take(std::size_t k) {
   Child& child = children_[k];
   Header header;
   std::vector<std::byte> bytes;

@@ -15,18 +15,18 @@
 #include <vector>
 
 #include "epilog/format/error.h"
+#include "expert/parallel/work.h"
 
 namespace kojak::parallel {
 
 class Children {
  public:
-  // What a child does: its bytes, or why it has none.
-  using Work = std::function<Result<std::vector<std::byte>>(std::size_t)>;
+  using Work = std::function<Bytes(std::size_t)>;  // what a child does
 
   // For the numbers from 0 to n - 1.
   Status start(std::size_t n, const Work& work);
   // What child k has given, once for each.
-  Result<std::vector<std::byte>> take(std::size_t k);
+  Bytes take(std::size_t k);
 
   Children() = default;
   ~Children();

@@ -1,5 +1,6 @@
 #include "expert/parallel/launched.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -33,7 +34,11 @@ std::optional<Launched> launched() {
     const std::optional<int> size = number_of(known.size), rank = number_of(known.rank);
     if (!size || !rank || *rank < 0 || *rank >= *size) continue;
     if (*size == 1) return std::nullopt;
-    return Launched{*rank, *size, known.launcher, known.mpi};
+    int on_node = *size;
+    for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+      if (const auto told = number_of(name); told && *told > 0) on_node = std::min(*told, *size);
+    }
+    return Launched{*rank, *size, on_node, known.launcher, known.mpi};
   }
   return std::nullopt;
 }

@@ -10,6 +10,7 @@ namespace kojak::parallel {
 struct Launched {
   int rank = 0;
   int size = 1;          // two or more
+  int on_node = 1;       // of these, as far as is known
   std::string launcher;  // "mpirun", "mpiexec", "srun"
   std::string mpi;       // whose libraries it starts programs for: "openmpi", "mpich"
 };

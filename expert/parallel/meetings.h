@@ -1,8 +1,6 @@
 // The meetings of a run, and at which of them it is at rest: where it can be cut (rows.h).
 //
-// Reads all local traces once, as the merge finds them, a file at a time. Memory: definitions of
-// one trace, and two times for each process and row kept. Errors: those of finding the traces; a
-// damaged trace ends early, and with it the meetings. One thread.
+// Memory: three numbers for each process and row kept. Nothing fails.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "epilog/format/error.h"
 #include "expert/parallel/rows.h"
 
 namespace kojak::parallel {
@@ -22,19 +19,13 @@ struct Meeting {
   std::uint16_t open = 0;  // of all processes
   bool on_their_way = false, half_done = false;
   std::uint64_t events = 0;  // of all processes before it
+  std::uint64_t bytes = 0;   // likewise, of offsets
+  std::uint64_t done = 0;    // one of these: what is before it of the run
   // By process: offsets of the first and of the last record of its call.
   std::vector<std::uint64_t> begins, ends;
 
   bool at_rest() const { return open == 0 && !on_their_way && !half_done; }
 };
-
-struct Meetings {
-  std::string alone;         // why only one process can analyse this run; empty: no reason
-  std::vector<Meeting> all;  // in the order of time; none where `alone`
-  std::uint64_t events = 0;  // of the run
-};
-
-Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows = RowTable::kMost);
 
 // What joins the rows of all processes, which come one after the other in the order of their ranks.
 class MeetingTable {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "epilog/format/epoch_moves.h"
 #include "epilog/format/field_values.h"
 #include "epilog/format/openmp_constructs.h"
+#include "expert/parallel/mixed.h"
 
 namespace kojak::parallel {
 namespace {
@@ -24,17 +26,6 @@ struct EffectAtRest;
   };
 #include "expert/parallel/records_at_rest.def"
 
-// A number that nothing of what went into it can be seen from (splitmix64, Steele et al. 2014).
-constexpr std::uint64_t mixed(std::uint64_t n) {
-  n += 0x9E3779B97F4A7C15u;
-  n = (n ^ n >> 30) * 0xBF58476D1CE4E5B9u;
-  n = (n ^ n >> 27) * 0x94D049BB133111EBu;
-  return n ^ n >> 31;
-}
-template <class... Rest>
-constexpr std::uint64_t mixed(std::uint64_t first, Rest... rest) {
-  return mixed(mixed(first) ^ mixed(static_cast<std::uint64_t>(rest)...));
-}
 // What is counted on a communicator or window.
 enum Counted : std::uint64_t {
   kMember = 1,
@@ -46,19 +37,21 @@ enum Counted : std::uint64_t {
   kPart
 };
 
-constexpr std::uint64_t hash_of(const MeetingKey& key) {
-  return mixed(key.hi, key.lo, key.ordinal, key.window);
-}
-
 // Of the collective calls on a communicator: each waits for all.
 bool each_waits_for_all(const RegionDef* region) {
-  constexpr std::array<std::string_view, 7> kNames{
+  static constexpr std::array<std::string_view, 7> kNames{
       "MPI_Barrier",  "MPI_Allreduce",      "MPI_Allgather",           "MPI_Allgatherv",
       "MPI_Alltoall", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block"};
-  if (region == nullptr || region->function == nullptr) return false;
-  std::string_view name = region->function->name;
-  if (name.ends_with("_c")) name.remove_suffix(2);  // with large counts
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+  static const auto kFunctions = [] {
+    std::array<const MpiFunction*, 2 * kNames.size()> functions{};
+    for (std::size_t i = 0; i < kNames.size(); ++i) {
+      functions[i] = find_mpi_function(kNames[i]);
+      functions[kNames.size() + i] = find_mpi_function(std::string(kNames[i]) + "_c");
+    }
+    return functions;
+  }();
+  return region != nullptr && region->function != nullptr &&
+         std::find(kFunctions.begin(), kFunctions.end(), region->function) != kFunctions.end();
 }
 
 // What anybody told of who is on the same communicator is equal to all.
@@ -72,10 +65,8 @@ std::uint32_t least_member(const CommDef& comm) {
 
 }  // namespace
 
-struct RowMaker::Call {
-  std::uint32_t id = kAbsent;  // in the trace's own numbers; absent: no region of the program
-  bool call_site = false;      // it is that of one: what this enters is the region
-  double time = 0;
+// (Absent where it is no region of the program.)
+struct RowMaker::Call : RowMaker::Around {
   std::uint64_t begins = 0;  // offset of its first record
   std::uint64_t events = 0;  // before it
 };
@@ -90,8 +81,13 @@ struct RowMaker::Window {
 };
 
 RowMaker::RowMaker(std::uint32_t rank, std::uint32_t processes, const Dialect& dialect,
-                   std::function<void(const Row&)> give)
-    : rank_(rank), processes_(processes), dialect_(dialect), give_(std::move(give)) {}
+                   std::function<void(const Row&)> give,
+                   std::function<bool(const MeetingKey&)> wants)
+    : rank_(rank),
+      processes_(processes),
+      dialect_(dialect),
+      give_(std::move(give)),
+      wants_(std::move(wants)) {}
 RowMaker::~RowMaker() = default;
 
 std::uint64_t RowMaker::Shared::number(std::uint64_t what, std::uint64_t which) const {
@@ -128,6 +124,8 @@ RowMaker::Shared& RowMaker::comm(CommId id) {
 }
 
 RowMaker::Window& RowMaker::window(WindowId id) {
+  if (latest_ != nullptr && latest_id_ == id && latest_->shared.known) [[likely]]
+    return *latest_;
   std::unique_ptr<Window>& at = windows_[raw(id)];
   if (at == nullptr) {
     at = std::make_unique<Window>();
@@ -140,6 +138,8 @@ RowMaker::Window& RowMaker::window(WindowId id) {
     }
   }
   if (!at->shared.known) lost();
+  latest_ = &*at;
+  latest_id_ = id;
   return *at;
 }
 
@@ -155,10 +155,13 @@ std::uint64_t RowMaker::pair(const Shared& on, std::uint32_t from, std::uint32_t
 // ---- regions -------------------------------------------------------------------------------
 
 void RowMaker::enter(std::uint32_t region, bool call_site, double time, std::uint64_t offset) {
-  calls_.push_back({region, call_site, time, attributes_ != 0 ? attributes_ : offset, events_});
+  calls_.push_back({{region, call_site, time}, attributes_ != 0 ? attributes_ : offset, events_});
 }
 void RowMaker::leave() {
   if (!calls_.empty()) calls_.pop_back();
+}
+std::vector<RowMaker::Around> RowMaker::around() const {
+  return {calls_.begin(), calls_.end() - (calls_.empty() ? 0 : 1)};
 }
 // (A definition may come later than the enter.)
 const RegionDef* RowMaker::region_of(const Call& call) const {
@@ -190,10 +193,43 @@ void RowMaker::take(const RawRecord& record) {
     return;
   }
   offset_ = record.offset;
+  behind_ = record.offset + 2 + record.length;
+  note_times(record);
+  // (EARL opens a region of its own around what follows.)
+  const RegionEffect effect = region_effect(record.type);
+  if (calls_.empty() && is_event(record.type) && effect != RegionEffect::kEnters &&
+      effect != RegionEffect::kEntersAndLeaves &&
+      record.type != static_cast<std::uint8_t>(RecordType::kExit)) [[unlikely]] {
+    astray_ = "an event lies outside of any region";
+  }
   dispatch_record(record.type, [&]<class R>() { follow<R>(record); });
   ++events_;
   request_ = kAbsent;
   attributes_ = 0;
+}
+
+// (In a merged trace, ends of others' transfers may come before the exit of a region that is one
+// record.)
+void RowMaker::note_times(const RawRecord& event) {
+  if (!is_event(event.type) || event.length < 12) return;
+  const RegionEffect effect = region_effect(event.type);
+  const double time = event_time(event, dialect_.swapped()).value;
+  const auto is_earlier = [](double a, double b) { return !(a >= b); };  // or no number
+  backwards_ = backwards_ || is_earlier(time, time_) ||
+               (effect != RegionEffect::kNone && is_earlier(time, left_));
+  time_ = time;
+  if (effect != RegionEffect::kEntersAndLeaves || event.length < 20) return;
+  RawRecord exit = event;
+  exit.body += 8;  // its exit stands behind its time
+  left_ = event_time(exit, dialect_.swapped()).value;
+  backwards_ = backwards_ || is_earlier(left_, time);
+}
+
+std::string RowMaker::why_alone(std::uint32_t rank) const {
+  const std::string who = "rank " + std::to_string(rank);
+  if (alone_) return who + " uses SHMEM, ARMCI or UPC";
+  if (astray_ != nullptr) return astray_ + (" (" + who + ')');
+  return backwards_ ? "the clock of " + who + " goes backwards" : "";
 }
 
 template <class R>
@@ -246,20 +282,18 @@ void RowMaker::collective(Shared& on, bool window, bool meets, double exit) {
   agreement_ += on.number(kCollective) * on.weight;
   const std::uint64_t ordinal = on.calls++;
   if (!meets || !on.known || !on.world || calls_.empty()) return;
+  const MeetingKey key{on.hi, on.lo, ordinal, window};
+  if (wants_ && !wants_(key)) return;
   const Call& call = calls_.back();
-  give_({{on.hi, on.lo, ordinal, window},
-         call.time,
-         exit,
-         call.begins,
-         offset_,
-         call.events,
-         open(),
-         messages_,
-         agreement_});
+  give_({key, call.time, exit, call.begins, offset_, behind_, call.events,
+         events_ + 1 - call.events, open(), messages_, agreement_});
 }
 
 void RowMaker::on(const MpiCollExit& r) {
-  collective(comm(r.cid), false, each_waits_for_all(innermost()), r.time.value);
+  const RegionDef* const called = innermost();
+  if (called != nullptr && called->function == nullptr)
+    astray_ = "a collective operation ends outside of MPI";
+  collective(comm(r.cid), false, each_waits_for_all(called), r.time.value);
 }
 void RowMaker::on(const MpiCollBegin& r) {
   requests_.emplace(raw(r.reqid), 0);
@@ -283,7 +317,10 @@ void RowMaker::on(const MpiWinCollExit& r) {
   }
   collective(w.shared, true, move != EpochMove::kNone, r.time.value);
   // (Its identifier may name another one then.)
-  if (move == EpochMove::kFree) windows_.erase(raw(r.wid));
+  if (move == EpochMove::kFree) {
+    windows_.erase(raw(r.wid));
+    latest_ = nullptr;
+  }
 }
 
 // ---- messages and requests -----------------------------------------------------------------
@@ -387,6 +424,10 @@ void RowMaker::on(const MpiWinUnlockAll& r) {
 void RowMaker::operation(WindowId wid, PeerId target) {
   if (is_absent(wid)) return lost();
   Window& w = window(wid);
+  if (w.standing.only_fences()) [[likely]] {
+    ++w.in_fence;
+    return;
+  }
   // (The transfer's own record tells of it where its target is locked, or accessed.)
   if (is_absent(target) && (w.standing.locks != 0 || w.standing.access_open)) return;
   switch (w.standing.epoch_of(w.peers[raw(target)])) {
@@ -431,20 +472,6 @@ void RowMaker::on(const OmpALock&) {
 }
 void RowMaker::on(const OmpRLock&) {
   --thread_locks_;
-}
-
-// ---- tables --------------------------------------------------------------------------------
-
-void RowTable::add(const Row& row) {
-  const std::uint64_t below = (std::uint64_t{1} << bits_) - 1;
-  if ((hash_of(row.key) & below) != 0) return;
-  rows_.push_back(row);
-  while (rows_.size() > most_) thin(bits_ + 1);
-}
-void RowTable::thin(unsigned bits) {
-  bits_ = std::max(bits, bits_);
-  const std::uint64_t below = (std::uint64_t{1} << bits_) - 1;
-  std::erase_if(rows_, [&](const Row& row) { return (hash_of(row.key) & below) != 0; });
 }
 
 }  // namespace kojak::parallel

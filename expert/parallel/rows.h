@@ -23,7 +23,9 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -59,7 +61,9 @@ struct Row {
   double enter = 0, exit = 0;  // as recorded
   std::uint64_t begins = 0;    // offset of the first record of the call, attributes before it
   std::uint64_t ends = 0;      // and of the one by which it is left
-  std::uint64_t events = 0;    // before that
+  std::uint64_t behind = 0;    // offset behind that
+  std::uint64_t events = 0;    // before the call
+  std::uint64_t in_call = 0;   // events of the call
   std::uint16_t open = 0;
   std::uint64_t messages = 0, agreement = 0;
 };
@@ -67,15 +71,27 @@ struct Row {
 class RowMaker {
  public:
   RowMaker(std::uint32_t rank, std::uint32_t processes, const Dialect& dialect,
-           std::function<void(const Row&)> give);
+           std::function<void(const Row&)> give, std::function<bool(const MeetingKey&)> wants = {});
   ~RowMaker();
 
   // All records of the trace in their order; `offset` of the record says where it stands.
   void take(const RawRecord& record);
 
+  // A region that is open, in the trace's own numbers.
+  struct Around {
+    std::uint32_t id = kAbsent;
+    bool call_site = false;  // `id` is that of one: what this enters is the region
+    double time = 0;         // of the enter, as recorded
+  };
+  // Of a row that is given: what is open around the meeting, from the outermost inwards.
+  std::vector<Around> around() const;
+  MpiRole role() const;  // of the innermost region
+
   // ---- of the whole trace, when it is over
-  // Some record is of those that only one process can analyse.
-  bool alone() const { return alone_; }
+  // Why only one process can analyse it, if one of its records says so: it is one of those that
+  // nobody can cut, or times go back, which the merge, or who adds up times, mends by what was
+  // before. Empty if none does.
+  std::string why_alone(std::uint32_t rank) const;
   // Some lock of one target was taken.
   bool locks() const { return locks_; }
   std::uint64_t events() const { return events_; }
@@ -100,11 +116,11 @@ class RowMaker {
   void leave();
   const RegionDef* region_of(const Call& call) const;
   const RegionDef* innermost() const;
-  MpiRole role() const;  // of the innermost region
   // A collective call on it ends, which may be a meeting.
   void collective(Shared& on, bool window, bool meets, double exit);
   void operation(WindowId wid, PeerId target);
   void lost() { unknown_ = true; }
+  void note_times(const RawRecord& event);
   std::uint16_t open() const;
   Shared shared(bool known, std::uint64_t hi, std::uint64_t lo, const CommDef& comm) const;
   Shared& comm(CommId id);
@@ -144,18 +160,25 @@ class RowMaker {
   const std::uint32_t rank_, processes_;
   Dialect dialect_;
   std::function<void(const Row&)> give_;
+  std::function<bool(const MeetingKey&)> wants_;
   Definitions definitions_;
   std::vector<Call> calls_;                                    // regions that are open
   std::unordered_map<std::uint32_t, std::uint64_t> requests_;  // open ones; of a send its channel
   std::unordered_map<std::uint32_t, Shared> comms_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Window>> windows_;
+  Window* latest_ = nullptr;  // of these, asked for last
+  WindowId latest_id_{};
   std::uint64_t messages_ = 0, agreement_ = 0;
   std::uint64_t events_ = 0;
   std::int64_t teams_ = 0, thread_locks_ = 0;
   std::uint32_t request_ = kAbsent;  // of the attribute before the event
   std::uint64_t offset_ = 0;         // of the event
+  std::uint64_t behind_ = 0;         // and behind it
   std::uint64_t attributes_ = 0;     // offset of the first attribute before the event, 0 if none
-  bool unknown_ = false, alone_ = false, locks_ = false;
+  // Of the latest event, and of the exit of the latest region that is one record.
+  double time_ = -std::numeric_limits<double>::infinity(), left_ = time_;
+  bool unknown_ = false, alone_ = false, locks_ = false, backwards_ = false;
+  const char* astray_ = nullptr;  // what lies where it does not belong
 };
 
 // The rows of one process, thinned by their meeting's key where they are too many: all processes
@@ -166,6 +189,8 @@ class RowTable {
 
   explicit RowTable(std::size_t most = kMost) : most_(most) {}
   void add(const Row& row);
+  // Whether it keeps a row of that meeting, as far as it is thinned by now.
+  bool keeps(const MeetingKey& key) const;
   // Keeps those that a table keeps which was thinned so far.
   void thin(unsigned bits);
   unsigned bits() const { return bits_; }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "epilog/format/service.h"
+#include "expert/parallel/not_added.h"
 #include "expert/patterns/openmp/teams.h"
 
 namespace kojak::parallel {
@@ -20,42 +21,11 @@ namespace {
 // Rows of all locations together that are kept.
 constexpr std::size_t kRowsOfAll = std::size_t{1} << 20;
 
-// Records of which what they tell is not added up yet, or of which a count has to go on.
-const char* not_added(std::uint8_t type) {
-  switch (static_cast<RecordType>(type)) {
-    case RecordType::kMpiPolled:
-    case RecordType::kMpiPoll:
-      return "polls";
-    case RecordType::kSample:
-      return "samples";
-    case RecordType::kMpiError:
-      return "calls that failed";
-    case RecordType::kMpiOpenCall:
-    case RecordType::kProcessEnded:
-      return "calls that never ended";
-    case RecordType::kOmpFork:
-    case RecordType::kOmpTeam:
-    case RecordType::kOmpALock:
-    case RecordType::kOmpCollExit:
-      return "OpenMP";
-    case RecordType::kLogOff:
-    case RecordType::kWinState:
-    case RecordType::kEpochState:
-    case RecordType::kCollState:
-    case RecordType::kMsgState:
-    case RecordType::kMsgRestarted:
-    case RecordType::kRequestState:
-      return "pauses of the recording";
-    default:
-      return nullptr;
-  }
-}
-
-// Where one location stands.
-class Stack {
+// What is told of one location beside its row.
+class Counts {
  public:
-  void take(const RawRecord& record, const Dialect& dialect, const Definitions& definitions) {
-    count_fence(record, dialect, definitions);
+  // `role`: of the region that is innermost.
+  void take(const RawRecord& record, const Dialect& dialect, MpiRole role) {
     if (record.type == static_cast<std::uint8_t>(RecordType::kProcessor)) {
       Processor r;
       if (decode(record, dialect, r) == nullptr) {
@@ -64,51 +34,20 @@ class Stack {
             {raw(r.ran), raw(r.wanted), raw(r.preempted), blocked_kind(raw(r.blocked_kind))}};
       }
     }
-    dispatch_record(record.type, [&]<class R>() {
-      if constexpr (kEnters<R> || kLeaves<R>) {
-        R r;
-        if (decode(record, dialect, r) != nullptr) return;
-        earl::Standing::Open open;
-        open.enter = r.time;
-        if constexpr (std::is_same_v<R, Enter>) open.region = r.rid;
-        if constexpr (std::is_same_v<R, EnterCs>) {
-          const CallSiteDef* site = definitions.call_sites.find(r.csid);
-          if (site != nullptr) open.region = site->entered;
-          open.csite = r.csid;
-        }
-        if constexpr (kEnters<R>) open_.push_back(open);
-        if constexpr (kLeaves<R>) leave(r.time);
-      }
-    });
-  }
-  // Fences left so far, by window.
-  void count_fence(const RawRecord& record, const Dialect& dialect,
-                   const Definitions& definitions) {
-    if (record.type != static_cast<std::uint8_t>(RecordType::kMpiWinCollExit) || open_.empty())
-      return;
     MpiWinCollExit r;
-    if (decode(record, dialect, r) != nullptr) return;
-    const MpiRole role = definitions.role(open_.back().region);
+    if (record.type != static_cast<std::uint8_t>(RecordType::kMpiWinCollExit) ||
+        decode(record, dialect, r) != nullptr)
+      return;
     if (role == MpiRole::kWinFence) ++fences_[r.wid];
     if (role == MpiRole::kWinFree) fences_.erase(r.wid);
   }
-  // Of who is in the call that is innermost: where it stood before that.
-  earl::Standing::Location before_call() const {
-    earl::Standing::Location l{open_, {}, processor_, {}};
-    if (!l.open.empty()) l.open.pop_back();
+  void tell(earl::Standing::Location& l) const {
+    l.processor = processor_;
     for (const auto& [window, fences] : fences_) l.fenced.push_back({window, fences});
-    return l;
   }
 
  private:
-  void leave(Seconds time) {
-    if (open_.empty()) return;
-    const Seconds duration = time - open_.back().enter;
-    open_.pop_back();
-    if (!open_.empty()) open_.back().nested += duration;
-  }
-  std::vector<earl::Standing::Open> open_;
-  std::map<WindowId, std::uint64_t> fences_;
+  std::map<WindowId, std::uint64_t> fences_;  // left so far
   std::optional<earl::Standing::Processor> processor_;
 };
 
@@ -165,19 +104,59 @@ struct Place {
   explicit Place(std::size_t most) : rows(most) {}
   RowTable rows;
   std::unique_ptr<RowMaker> maker;
-  Stack stack;
+  Counts counts;
   std::map<std::uint64_t, earl::Standing::Location> standings;  // by Row::ends
 
   void add(const Row& row) {
     rows.add(row);
     if (rows.rows().empty() || rows.rows().back().ends != row.ends) return;  // it was thinned out
-    standings.emplace(row.ends, stack.before_call());
+    earl::Standing::Location standing;
+    const Definitions& definitions = maker->definitions();
+    for (const RowMaker::Around& around : maker->around()) {
+      const CallSiteDef* const site =
+          around.call_site ? definitions.call_sites.find(CallSiteId{around.id}) : nullptr;
+      const RegionId region = site != nullptr    ? site->entered
+                              : around.call_site ? absent<RegionId>()
+                                                 : RegionId{around.id};
+      standing.open.push_back(
+          {region, around.call_site ? CallSiteId{around.id} : absent<CallSiteId>(), {around.time}});
+    }
+    standing.goes_on_with = earl::ticks_between(row.enter, row.exit);
+    counts.tell(standing);
+    standings.emplace(row.ends, std::move(standing));
     if (standings.size() <= 2 * rows.rows().size() + 64) return;
     std::map<std::uint64_t, earl::Standing::Location> kept;
     for (const Row& r : rows.rows()) kept.insert(standings.extract(r.ends));
     standings.swap(kept);
   }
 };
+
+// Slices of one file.
+class TraceSlices final : public Slices {
+ public:
+  static Result<std::unique_ptr<Slices>> of(const std::string& file);
+  const earl::Standing* standing(std::size_t number) override {
+    return number == 0 ? nullptr : &standings_[cuts_[number - 1]];
+  }
+  Result<std::unique_ptr<ByteSource>> records(std::size_t number, expert::Gate& gate) override;
+  std::uint64_t own_events(std::size_t number, std::uint64_t) const override {
+    const Meeting *const begin = begin_of(number), *const end = end_of(number);
+    return (end == nullptr ? length_ : end->events) - (begin == nullptr ? 0 : begin->events);
+  }
+
+ private:
+  friend class SliceSource;
+  static constexpr std::uint64_t kMarkEvery = 4096;
+  static constexpr std::size_t kNowhere = ~std::size_t{0};
+  std::size_t index_of(std::uint32_t location) const;
+
+  std::string file_;
+  std::vector<earl::Standing> standings_;  // at the meetings that are at rest
+  std::vector<LocationId> locations_;
+  std::vector<std::uint64_t> marks_;  // where every kMarkEvery-th event begins
+};
+
+}  // namespace
 
 const char* why_alone(const Definitions& definitions, const Dialect& dialect) {
   if (any_service(definitions)) return "a process serves the others";
@@ -192,16 +171,19 @@ const char* why_alone(const Definitions& definitions, const Dialect& dialect) {
   return threads ? "a process has several threads" : nullptr;
 }
 
-}  // namespace
+Result<std::unique_ptr<Slices>> slices_of_trace(const std::string& file) {
+  return TraceSlices::of(file);
+}
 
-Result<Slices> Slices::of(const std::string& file) {
-  Slices slices;
+Result<std::unique_ptr<Slices>> TraceSlices::of(const std::string& file) {
+  auto made = std::make_unique<TraceSlices>();
+  TraceSlices& slices = *made;
   slices.file_ = file;
   auto reader = TraceReader::open(file);
   if (!reader) return reader.error();
   if (!reader->seekable()) {
     slices.alone_ = "the trace cannot be read from its midst";
-    return slices;
+    return std::unique_ptr<Slices>(std::move(made));
   }
   Definitions definitions;
   std::vector<std::vector<std::byte>> held, defined;  // attributes before an event; definitions
@@ -234,7 +216,7 @@ Result<Slices> Slices::of(const std::string& file) {
       (void)definitions.add(record, reader->dialect());
       defined.emplace_back(record.body - 2, record.body + record.length);
       if (definitions.last_def && places.empty()) begin_events();
-      if (!slices.alone_.empty()) return slices;
+      if (!slices.alone_.empty()) return std::unique_ptr<Slices>(std::move(made));
       continue;
     }
     if (held.empty() && pos % kMarkEvery == 0) slices.marks_.push_back(record.offset);
@@ -244,26 +226,26 @@ Result<Slices> Slices::of(const std::string& file) {
     }
     if (const char* const what = not_added(record.type)) {
       slices.alone_ = std::string(what) + " cannot be added up yet";
-      return slices;
+      return std::unique_ptr<Slices>(std::move(made));
     }
     const auto at = places.find(location_of(record, reader->dialect().swapped()));
     if (at != places.end()) {
       Place& place = at->second;
       for (const auto& bytes : held) place.maker->take(raw_of(bytes, pos));
       record.offset = pos;
-      place.maker->take(record);
-      place.stack.take(record, reader->dialect(), definitions);
+      const MpiRole role = place.maker->role();
+      place.maker->take(record);  // the row of a fence tells of those before it
+      place.counts.take(record, reader->dialect(), role);
     }
     held.clear();
     ++pos;
   }
-  slices.events_ = pos;
+  slices.length_ = pos;
   if (next == TraceReader::Next::kDamaged) slices.alone_ = "the trace is damaged";
   unsigned bits = 0;
   for (const auto& [id, place] : places) {
     bits = std::max(bits, place.rows.bits());
-    if (!place.maker->alone()) continue;
-    slices.alone_ = "rank " + std::to_string(id) + " uses SHMEM, ARMCI or UPC";
+    if (const std::string why = place.maker->why_alone(id); !why.empty()) slices.alone_ = why;
   }
   MeetingTable table;
   for (auto& [id, place] : places) {
@@ -271,7 +253,8 @@ Result<Slices> Slices::of(const std::string& file) {
     table.add(place.rows.rows(), [](double time) { return time; });
   }
   slices.meetings_ = table.finish(true);  // (locks of all are not told yet)
-  for (const Meeting& meeting : slices.meetings_) {
+  for (Meeting& meeting : slices.meetings_) {
+    meeting.done = meeting.events;
     earl::Standing& standing = slices.standings_.emplace_back();
     if (!meeting.at_rest()) continue;
     std::size_t i = 0;
@@ -279,7 +262,7 @@ Result<Slices> Slices::of(const std::string& file) {
       standing.locations.push_back(std::move(place.standings[meeting.ends[i++]]));
     }
   }
-  return slices;
+  return std::unique_ptr<Slices>(std::move(made));
 }
 
 // Where a part of the events begins that is no longer than others.
@@ -287,9 +270,9 @@ std::string Slices::cut_evenly(std::size_t parts) {
   std::size_t from = 0;
   for (std::size_t k = 1; k < parts; ++k) {
     const double wanted =
-        static_cast<double>(events_) * static_cast<double>(k) / static_cast<double>(parts);
+        static_cast<double>(length_) * static_cast<double>(k) / static_cast<double>(parts);
     const auto off = [&](std::size_t m) {
-      return std::abs(static_cast<double>(meetings_[m].events) - wanted);
+      return std::abs(static_cast<double>(meetings_[m].done) - wanted);
     };
     std::optional<std::size_t> best;
     for (std::size_t m = from; m < meetings_.size(); ++m) {
@@ -309,6 +292,10 @@ std::string Slices::cut_at(const std::string& at) {
     }
     return cuts_.empty() ? "no meeting is at rest" : "";
   }
+  if (std::size_t parts = 0; at.starts_with('/')) {
+    std::from_chars(at.data() + 1, at.data() + at.size(), parts);
+    return cut_evenly(parts);
+  }
   std::istringstream words(at);
   for (std::string word; std::getline(words, word, ',');) {
     std::size_t number = 0;
@@ -324,25 +311,28 @@ std::string Slices::cut_at(const std::string& at) {
   return cuts_.empty() ? "no meeting is at rest" : "";
 }
 
-std::uint64_t Slices::longest() const {
+std::uint64_t Slices::percent_of_longest() const {
   std::uint64_t longest = 0, before = 0;
   for (const std::size_t cut : cuts_) {
-    longest = std::max(longest, meetings_[cut].events - before);
-    before = meetings_[cut].events;
+    longest = std::max(longest, meetings_[cut].done - before);
+    before = meetings_[cut].done;
   }
-  return std::max(longest, events_ - before);
+  longest = std::max(longest, length_ - before);
+  return length_ == 0 ? 100 : longest * 100 / length_;
 }
+
+namespace {
 
 // The records of a slice, with the definitions before them. Opens and shuts the gate on the way.
 class SliceSource final : public ByteSource {
  public:
-  SliceSource(TraceReader reader, const Slices& slices, std::size_t number, expert::Gate& gate)
+  SliceSource(TraceReader reader, const TraceSlices& slices, std::size_t number, expert::Gate& gate)
       : reader_(std::move(reader)),
         slices_(slices),
-        left_(number == 0 ? nullptr : &slices.meetings_[slices.cuts_[number - 1]]),
-        right_(number == slices.cuts_.size() ? nullptr : &slices.meetings_[slices.cuts_[number]]),
+        left_(slices.begin_of(number)),
+        right_(slices.end_of(number)),
         gate_(gate) {
-    gate_.locations.resize(slices.locations_.size());
+    gate_.locations = std::vector<expert::Gate::Location>(slices.locations_.size());
     if (left_ != nullptr) {
       for (expert::Gate::Location& l : gate_.locations) l.first = expert::Gate::kEnd;
     }
@@ -396,8 +386,8 @@ class SliceSource final : public ByteSource {
     }
     if (record.type != static_cast<std::uint8_t>(RecordType::kLastDef) || left_ == nullptr) return;
     const std::uint64_t first = *std::min_element(left_->begins.begin(), left_->begins.end());
-    pos_ = first - first % Slices::kMarkEvery;
-    if (!reader_.seek(slices_.marks_[first / Slices::kMarkEvery])) {
+    pos_ = first - first % TraceSlices::kMarkEvery;
+    if (!reader_.seek(slices_.marks_[first / TraceSlices::kMarkEvery])) {
       error_ = "cannot be read from its midst";
       over_ = true;
     }
@@ -405,9 +395,16 @@ class SliceSource final : public ByteSource {
   void event(const RawRecord& record) {
     const Dialect& dialect = reader_.dialect();
     const std::size_t i = slices_.index_of(location_of(record, dialect.swapped()));
-    if (i == Slices::kNowhere) return take(record);
+    if (i == TraceSlices::kNowhere) return take(record);
     if (left_ != nullptr && pos_ < left_->begins[i]) return;
-    if (right_ != nullptr && pos_ > right_->ends[i]) return;
+    if (right_ != nullptr && (pos_ > right_->ends[i] || !next_.empty())) {
+      // A transfer that its origin has begun behind the meeting is the next slice's, also where its
+      // target has not come so far.
+      const Ends ends = transfer_of(record, dialect);
+      const bool behind = pos_ > right_->ends[i];
+      if (behind && ends.begins) next_.insert(*ends.begins);
+      if (behind || (ends.ends && next_.contains(*ends.ends))) return;
+    }
     if (left_ != nullptr && met_ < gate_.locations.size()) {
       // What was begun before, the meeting ends: that is the other slice's.
       const Ends ends = transfer_of(record, dialect);
@@ -431,19 +428,21 @@ class SliceSource final : public ByteSource {
   }
 
   TraceReader reader_;
-  const Slices& slices_;
+  const TraceSlices& slices_;
   const Meeting *const left_, *const right_;
   expert::Gate& gate_;
   std::vector<std::byte> bytes_, held_;
   std::size_t at_ = 0;
-  std::set<Transfer> begun_;
+  std::set<Transfer> begun_, next_;
   std::uint64_t pos_ = 0, written_ = 0;
   std::size_t met_ = 0, left_behind_ = 0;  // locations that have left the one, and the other
   bool over_ = false;
   std::string error_;
 };
 
-std::size_t Slices::index_of(std::uint32_t location) const {
+}  // namespace
+
+std::size_t TraceSlices::index_of(std::uint32_t location) const {
   const LocationId id{location};
   if (location < locations_.size() && locations_[location] == id) return location;
   const auto place = std::lower_bound(locations_.begin(), locations_.end(), id);
@@ -451,7 +450,7 @@ std::size_t Slices::index_of(std::uint32_t location) const {
   return static_cast<std::size_t>(place - locations_.begin());
 }
 
-Result<std::unique_ptr<ByteSource>> Slices::records(std::size_t number, expert::Gate& gate) const {
+Result<std::unique_ptr<ByteSource>> TraceSlices::records(std::size_t number, expert::Gate& gate) {
   auto reader = TraceReader::open(file_);
   if (!reader) return reader.error();
   return std::unique_ptr<ByteSource>(

@@ -7,6 +7,10 @@
 
 namespace kojak::parallel {
 namespace fs = std::filesystem;
+namespace {
+// Of traces, and of the buffers beside them.
+constexpr const char* kOfTraces[] = {".elg", ".elg.gz", ".elg.zst", ".buf"};
+}  // namespace
 
 std::string task_of(const std::vector<std::string>& command, const std::string& input) {
   std::string task;
@@ -18,7 +22,10 @@ std::string task_of(const std::vector<std::string>& command, const std::string& 
     // (The place is each process's own: "run" in two folders are two runs.)
     files.push_back(fs::canonical(input, error).string());
     for (fs::directory_iterator at(input, error), end; !error && at != end; at.increment(error)) {
-      files.push_back(at->path().string());
+      // (Others may write reports there meanwhile.)
+      const std::string file = at->path().string();
+      const auto is_one = [&](const char* ending) { return file.ends_with(ending); };
+      if (std::ranges::any_of(kOfTraces, is_one)) files.push_back(file);
     }
   }
   std::sort(files.begin(), files.end());

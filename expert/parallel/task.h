@@ -6,7 +6,7 @@
 
 namespace kojak::parallel {
 
-// Of the command's words, and names, sizes and times of the files that `input` is or holds. What
+// Of the command's words, and names, sizes and times of the traces that `input` is or holds. What
 // cannot be looked at is its name.
 std::string task_of(const std::vector<std::string>& command, const std::string& input);
 

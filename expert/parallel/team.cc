@@ -1,7 +1,9 @@
 #include "expert/parallel/team.h"
 
 #include <dlfcn.h>
+#include <zlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "expert/parallel/archive.h"
 #include "expert/parallel/launched.h"
 #include "expert/parallel/mpi/expert_mpi.h"
 #include "expert/parallel/task.h"
@@ -53,6 +56,33 @@ std::string library_of(const std::string& mpi, const std::vector<fs::path>& fold
     if (fs::exists(folder / name, error)) return (folder / name).string();
   }
   return "";
+}
+
+constexpr std::size_t kPiece = std::size_t{64} << 20;
+constexpr std::size_t kWorthPacking = 64 * 1024;
+
+struct Answer {
+  bool failed = false;
+  ExitCode code{};
+  std::string why;
+  std::vector<std::byte> bytes;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(failed, code, why, bytes);
+  }
+};
+
+// The same in fewer bytes; none where that is not worth it.
+std::vector<std::byte> smaller(const std::vector<std::byte>& bytes) {
+  if (bytes.size() <= kWorthPacking) return {};
+  uLongf size = compressBound(bytes.size());
+  std::vector<std::byte> packed(size);
+  if (compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+                reinterpret_cast<const Bytef*>(bytes.data()), bytes.size(), 1) != Z_OK ||
+      size >= bytes.size())
+    return {};
+  packed.resize(size);
+  return packed;
 }
 
 // What is wrong with how it was started.
@@ -136,17 +166,99 @@ Result<Team> Team::join(const Options& options) {
   return team;
 }
 
-ExitCode Team::wait_for_leader() {
+// In pieces, since an MPI counts with 31 bits; packed where that is worth it.
+void Team::send(int to, std::vector<std::byte> bytes) {
+  std::uint64_t sizes[2] = {bytes.size(), bytes.size()};  // as they are, and as they go
+  Bytes packed = guarded([&] { return smaller(bytes); });
+  if (packed && !packed->empty()) {
+    bytes = std::move(*packed);
+    sizes[1] = bytes.size();
+  }
+  mpi_->send(to, sizes, sizeof sizes);
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    mpi_->send(to, bytes.data() + at, std::min(kPiece, bytes.size() - at));
+  }
+}
+
+std::vector<std::byte> Team::receive(int from) {
+  std::uint64_t sizes[2] = {};
+  mpi_->receive(from, sizes, sizeof sizes);
+  std::vector<std::byte> bytes(sizes[1]);
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    mpi_->receive(from, bytes.data() + at, std::min(kPiece, bytes.size() - at));
+  }
+  if (sizes[0] == sizes[1]) return bytes;
+  std::vector<std::byte> unpacked(sizes[0]);
+  uLongf size = unpacked.size();
+  if (uncompress(reinterpret_cast<Bytef*>(unpacked.data()), &size,
+                 reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != Z_OK) {
+    unpacked.clear();  // who reads it says that it cannot be read
+  }
+  return unpacked;
+}
+
+void Team::ask(int rank, const std::vector<std::byte>& work) {
+  const std::uint8_t goes_on = 1;
+  mpi_->send(rank, &goes_on, sizeof goes_on);
+  send(rank, work);
+}
+
+std::optional<std::vector<std::byte>> Team::next_work() {
+  if (mpi_ == nullptr) return std::nullopt;
+  std::uint8_t goes_on = 0;
+  mpi_->receive(0, &goes_on, sizeof goes_on);
+  if (goes_on != 0) return receive(0);
   std::int32_t status = 0;
   mpi_->receive(0, &status, sizeof status);
   std::exchange(mpi_, nullptr)->finalize();
-  return static_cast<ExitCode>(status);
+  status_ = static_cast<ExitCode>(status);
+  return std::nullopt;
+}
+
+void Team::answer(Bytes result) {
+  const auto packed = [](Answer answer) -> Bytes {
+    Packer packer;
+    packer(answer);
+    return packer.take();
+  };
+  if (result) {
+    result = guarded([&] { return packed({.bytes = std::move(*result)}); });
+    if (result) return send(0, std::move(*result));
+  }
+  const Error& error = result.error();
+  send(0, *packed({.failed = true, .code = error.code, .why = error.message()}));
+}
+
+Bytes Team::answer_of(int rank) {
+  const std::vector<std::byte> bytes = receive(rank);
+  Answer answer;
+  Unpacker unpacker(bytes);
+  unpacker(answer);
+  const auto failed = [&](ExitCode code, const std::string& why) {
+    return Error{.code = code,
+                 .reason = "process " + std::to_string(rank) + " of " + std::to_string(size_) +
+                           " could not analyse its part: " + why};
+  };
+  if (!unpacker.good()) return failed(ExitCode::kOutputFailed, "what it tells cannot be read");
+  if (answer.failed) return failed(answer.code, answer.why);
+  return std::move(answer.bytes);
+}
+
+ExitCode Team::wait_for_leader(const std::string& why) {
+  while (next_work()) {
+    answer(Error{.code = ExitCode::kOutputFailed, .reason = why});
+  }
+  return status_;
 }
 
 void Team::end(ExitCode status) {
   if (mpi_ == nullptr) return;
+  const std::uint8_t goes_on = 0;
   const auto told = static_cast<std::int32_t>(status);
-  for (int to = 1; to < size_; ++to) mpi_->send(to, &told, sizeof told);
+  for (int to = 1; to < size_; ++to) {
+    mpi_->send(to, &goes_on, sizeof goes_on);
+    mpi_->send(to, &told, sizeof told);
+  }
   std::exchange(mpi_, nullptr)->finalize();
 }
 

@@ -12,10 +12,12 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "epilog/format/error.h"
+#include "expert/parallel/work.h"
 
 namespace kojak::parallel {
 
@@ -40,14 +42,26 @@ class Team {
   static Result<Team> join(const Options& options);
 
   int size() const { return size_; }
+  int rank() const { return rank_; }
   bool leads() const { return rank_ == 0; }
 
-  // The leader's status, when it has ended.
-  ExitCode wait_for_leader();
+  // The leader's: has work done by another one, and takes what that gives back, in this order.
+  void ask(int rank, const std::vector<std::byte>& work);
+  Bytes answer_of(int rank);
   // The leader's: ends the others with this status.
   void end(ExitCode status);
 
+  // The others': what the leader asks for next; nothing: it has ended.
+  std::optional<std::vector<std::byte>> next_work();
+  void answer(Bytes result);
+  // The leader's status, when it has ended. Whatever it asks for before is answered by this reason
+  // why it cannot be done.
+  ExitCode wait_for_leader(const std::string& why);
+
  private:
+  void send(int to, std::vector<std::byte> bytes);
+  std::vector<std::byte> receive(int from);
+  ExitCode status_{};               // the leader's, when it has ended
   const ExpertMpi* mpi_ = nullptr;  // null: there is nobody else, or not any more
   int rank_ = 0, size_ = 1;
 };

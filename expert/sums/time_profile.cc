@@ -47,8 +47,9 @@ void TimeProfile::finish(const earl::CallTree& tree) {
   for (CallPathIndex c = 0; c < paths_.size(); ++c) {
     const std::span<const Cell> row = cells_.find(c);
     for (LocationIndex l = 0; l < row.size(); ++l) {
-      if (row[l].visits == 0) continue;
+      if (row[l].visits == 0 && row[l].time == TimeSum()) continue;
       severities_.add(metric_of(paths_[c].time_class), c, l, row[l].time);
+      if (row[l].visits == 0) continue;
       severities_.add_whole(kVisits, c, l, row[l].visits);
       tree.for_each_entered_with(CallPathId{c}, [&](CallPathId caller) {
         severities_.add_whole(kVisits, raw(caller), l, row[l].visits);

@@ -5,6 +5,7 @@
 // Source: docs/patterns.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "earl/aspects/call_tree.h"
@@ -29,7 +30,11 @@ class TimeProfile {
     const Path& path = paths_[call_path];
     Cell& cell = path.row[call.index];
     ++cell.visits;
-    double time = call.exclusive.value > 0 ? call.exclusive.value : 0;  // rounding
+    if (call.nests && !path.by_completion && !services_.any()) {
+      cell.time += TimeSum(std::max<Ticks>(call.own(), 0));  // where times go back, it can be less
+      return;
+    }
+    double time = call.exclusive.value > 0 ? call.exclusive.value : 0;
     if (services_.any()) [[unlikely]]
       time -= take_service(call, call_path, time);
     if (path.by_completion && class_of_completed(call.completed) != path.time_class) {
@@ -38,6 +43,14 @@ class TimeProfile {
     } else {
       cell.time.add(time);
     }
+  }
+  // At the end, the innermost one of a location first: another one counts its time, without what
+  // has ended in it here. (What is open in it has not, though the replay ends that, too.)
+  void leave_open(const earl::Call& call) {
+    learn(call);
+    const Ticks open = open_.location == call.index ? open_.time : 0;
+    paths_[raw(call.cnode)].row[call.index].time -= TimeSum(call.nested - open);
+    open_ = {call.index, earl::ticks_between(call.enter.value, call.exit.value)};
   }
   // Further calls of a call path, whose time is another's: those of a series of polls.
   void on_polls(const earl::OpenCall& at, std::uint64_t calls) {
@@ -64,8 +77,15 @@ class TimeProfile {
   double take_service(const earl::Call& call, CallPathIndex path, double time);
   static MetricIndex metric_of_class(TimeClass c);
 
+  // What leave_open() was told of last.
+  struct Open {
+    LocationIndex location = ~LocationIndex{0};  // none
+    Ticks time = 0;
+  };
+
   const Definitions* definitions_;
   const Services& services_;
+  Open open_;
   std::vector<double> served_;  // by location: time of calls that have ended
   SeverityStore& severities_;
   RowTable<Cell> cells_;

@@ -39,8 +39,9 @@ inline constexpr std::uint32_t kCaller = 0xFFFFFFFCu;
 // What every event needs comes first, in three cache lines: where there are many ranks, each turn
 // is another stream's, and these are fetched anew.
 struct alignas(64) Stream {
-  Stream(FileCache& files, const LocalTrace& local, const InputBuffers& buffers)
-      : input(files, local, buffers), trace(&local), dialect(local.dialect) {
+  Stream(FileCache& files, const LocalTrace& local, const InputBuffers& buffers,
+         const InputPart& part = {})
+      : input(files, local, buffers, part), trace(&local), dialect(local.dialect) {
     dialect.metrics = 0;
   }
 

@@ -17,8 +17,14 @@ constexpr std::size_t kThreadBuffer = 16 * 1024;
 class Surveyor {
  public:
   Surveyor(const std::vector<LocalTrace>& traces, FileCache& files, Helpers& helpers,
-           Summary& summary, const std::function<void(std::uint64_t)>& progress)
-      : traces_(traces), files_(files), helpers_(helpers), summary_(summary), read_(progress) {}
+           Summary& summary, const std::function<void(std::uint64_t)>& progress,
+           const Watches& watches)
+      : traces_(traces),
+        files_(files),
+        helpers_(helpers),
+        summary_(summary),
+        watches_(watches),
+        read_(progress) {}
 
   Result<Survey> run() {
     survey_.definitions.set_locations(traces_);
@@ -41,7 +47,10 @@ class Surveyor {
       if (found.epochs != nullptr &&
           found.names.hold(*survey_.traces[i].translation, survey_.definitions)) {
         epochs = std::move(found.epochs);
-        epochs->number_windows(found.names.windows(*survey_.traces[i].translation));
+        const std::vector<std::uint32_t> windows =
+            found.names.windows(*survey_.traces[i].translation);
+        epochs->number_windows(windows);
+        if (TraceWatch* const watch = found.watch()) watch->over(std::move(found.blocks), windows);
         if (found.unknown_roles != 0) summary_.add(Finding::kUnknownRole, found.unknown_roles);
       } else if (last) {
         follow_threads(first_, i + 1);
@@ -69,8 +78,9 @@ class Surveyor {
 
   void begin(std::size_t trace) {
     const bool alone = first_of_process(trace) && last_of_process(trace);
-    surveys_.push_back(
-        std::make_unique<TraceSurvey>(files_, traces_[trace], processes_, alone, read_, helpers_));
+    TraceWatch* const watch = watches_ ? watches_(trace, traces_[trace]) : nullptr;
+    surveys_.push_back(std::make_unique<TraceSurvey>(files_, traces_[trace], processes_, alone,
+                                                     watch, read_, helpers_));
     helpers_.post(*surveys_.back());
   }
 
@@ -211,6 +221,7 @@ class Surveyor {
   FileCache& files_;
   Helpers& helpers_;
   Summary& summary_;
+  const Watches& watches_;
   ReadSoFar read_;
   Survey survey_;
   std::deque<std::unique_ptr<TraceSurvey>> surveys_;  // begun and not put together yet
@@ -223,8 +234,9 @@ class Surveyor {
 
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
                              Helpers& helpers, Summary& summary,
-                             const std::function<void(std::uint64_t)>& progress) {
-  return Surveyor(traces, files, helpers, summary, progress).run();
+                             const std::function<void(std::uint64_t)>& progress,
+                             const Watches& watches) {
+  return Surveyor(traces, files, helpers, summary, progress, watches).run();
 }
 
 }  // namespace kojak::merge

@@ -17,6 +17,7 @@
 
 #include "epilog/format/event_loop.h"
 #include "merge/complete/epochs.h"
+#include "merge/complete/trace_watch.h"
 #include "merge/define/definitions.h"
 #include "merge/define/linear_clock.h"
 #include "merge/input/helpers.h"
@@ -63,9 +64,10 @@ struct Survey {
 };
 
 // `traces` sorted by rank and thread, read side by side with the helpers; `progress` gets the bytes
-// read, in the calling thread.
+// read, in the calling thread. `watches` is asked for each trace there, or empty.
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
                              Helpers& helpers, Summary& summary,
-                             const std::function<void(std::uint64_t)>& progress);
+                             const std::function<void(std::uint64_t)>& progress,
+                             const Watches& watches = {});
 
 }  // namespace kojak::merge

@@ -85,6 +85,7 @@ void TraceSurvey::run() {
   // (Nothing of it is decoded ahead: looking at the records takes a tenth of the time, and two
   // threads would wait for one another at each block. Whole traces are read side by side.)
   LocalInput input(files_, trace_, {kBuffer, nullptr});
+  if (watch_ != nullptr) input.note_blocks(blocks);
   scan(input);
   facts.end = input.offset();
   const auto place = [&] {
@@ -132,6 +133,9 @@ void TraceSurvey::scan(LocalInput& input) {
                              p + 2, 0};
       const std::size_t size = std::size_t{2} + record.length;
       if (static_cast<std::size_t>(stop - p) < size) break;
+      if (watch_ != nullptr) [[unlikely]] {
+        watch_->take({record.type, record.length, record.body, input.offset(p)}, epochs.get());
+      }
       const Step step = step_of(record.type);
       if (is_event_step(step)) {
         if (record.length < 12) [[unlikely]] {

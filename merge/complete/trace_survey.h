@@ -24,6 +24,7 @@
 #include "merge/complete/epochs.h"
 #include "merge/complete/survey.h"
 #include "merge/complete/sync.h"
+#include "merge/complete/trace_watch.h"
 #include "merge/complete/walk.h"
 #include "merge/define/definitions.h"
 #include "merge/input/helpers.h"
@@ -202,11 +203,12 @@ class TraceSurvey : public Helpers::Job {
  public:
   // With the epochs of its process, where this is the process's only trace.
   TraceSurvey(FileCache& files, const LocalTrace& trace, std::uint32_t processes, bool with_epochs,
-              ReadSoFar& read, Helpers& helpers)
+              TraceWatch* watch, ReadSoFar& read, Helpers& helpers)
       : epochs(with_epochs ? std::make_unique<ProcessEpochs>() : nullptr),
         files_(files),
         trace_(trace),
         processes_(processes),
+        watch_(watch),
         read_(read),
         helpers_(helpers) {}
   ~TraceSurvey() override { helpers_.drop(*this); }
@@ -219,6 +221,8 @@ class TraceSurvey : public Helpers::Job {
   std::uint64_t unmatched = 0, unknown_roles = 0, unknown_types = 0;
   std::string first_unknown_type;                         // where
   std::optional<std::pair<Finding, std::string>> damage;  // why it ended early, and where
+  std::vector<compact::BlockPlace> blocks;                // for who watches
+  TraceWatch* watch() const { return watch_; }
 
  private:
   void run() override;
@@ -231,6 +235,7 @@ class TraceSurvey : public Helpers::Job {
   FileCache& files_;
   const LocalTrace& trace_;
   std::uint32_t processes_;
+  TraceWatch* watch_;
   ReadSoFar& read_;
   Helpers& helpers_;
   Dialect dialect_;

@@ -68,6 +68,14 @@ std::uint32_t FileCache::oldest_unread() const {
   return index;
 }
 
+void FileCache::close_oldest() {
+  Entry& victim = entries_[oldest_unread()];
+  ::close(victim.fd);
+  victim.fd = -1;
+  unlink_entry(victim);
+  --open_;
+}
+
 Status FileCache::open(Entry& entry, std::uint32_t index, std::unique_lock<std::mutex>& lock) {
   // (Meanwhile another thread may open it.)
   while (entry.fd < 0 && open_ >= limit_ && oldest_unread() == 0) read_.wait(lock);
@@ -78,13 +86,7 @@ Status FileCache::open(Entry& entry, std::uint32_t index, std::unique_lock<std::
     }
     return {};
   }
-  if (open_ >= limit_) {
-    Entry& victim = entries_[oldest_unread()];
-    ::close(victim.fd);
-    victim.fd = -1;
-    unlink_entry(victim);
-    --open_;
-  }
+  if (open_ >= limit_) close_oldest();
   entry.fd = ::open(entry.path.c_str(), O_RDONLY | O_CLOEXEC);
   if (entry.fd < 0) {
     return Error{ExitCode::kBadInput,
@@ -98,6 +100,10 @@ Status FileCache::open(Entry& entry, std::uint32_t index, std::unique_lock<std::
   ++open_;
   link_newest(index);
   return {};
+}
+
+void FileCache::close_files() {
+  while (open_ != 0) close_oldest();
 }
 
 Status FileCache::read(FileId file, std::uint64_t offset, void* to, std::size_t size) {

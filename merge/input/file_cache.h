@@ -33,6 +33,8 @@ class FileCache {
   // Reads exactly `size` bytes, from an input file or from the spill file.
   Status read(FileId file, std::uint64_t offset, void* to, std::size_t size);
 
+  // Closes all input files, which nobody may be reading; they are opened again when they are read.
+  void close_files();
   // Appends to the spill file; returns where.
   Result<std::uint64_t> spill(const void* data, std::size_t size);
   // Sets a part of the spill file aside, to be filled by write().
@@ -52,6 +54,7 @@ class FileCache {
   };
   Status open(Entry& entry, std::uint32_t index, std::unique_lock<std::mutex>& lock);
   std::uint32_t oldest_unread() const;
+  void close_oldest();  // of those that nobody reads, which there must be
   Status read(int fd, FileId file, std::uint64_t offset, void* to, std::size_t size) const;
   void unlink_entry(Entry& entry);
   void link_newest(std::uint32_t index);

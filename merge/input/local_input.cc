@@ -38,10 +38,15 @@ std::uint64_t place_in_trace(FileCache& files, const LocalTrace& trace, std::uin
   return compact::find_place({kHeaderSize, kHeaderSize}, offset, trace.dialect.swapped(), read_at);
 }
 
-LocalInput::LocalInput(FileCache& files, const LocalTrace& trace, const InputBuffers& buffers)
-    : files_(&files), trace_(&trace), capacity_(std::max(buffers.bytes, kLeast)) {
+LocalInput::LocalInput(FileCache& files, const LocalTrace& trace, const InputBuffers& buffers,
+                       const InputPart& part)
+    : base_(part.block.records),
+      files_(&files),
+      trace_(&trace),
+      capacity_(std::max(buffers.bytes, kLeast)),
+      end_of_part_(part.end) {
   if (!trace.dialect.compact()) return;
-  packed_ = std::make_unique<Packed>(files, trace, capacity_);
+  packed_ = std::make_unique<Packed>(files, trace, capacity_, part.block);
   if (buffers.helpers == nullptr || !buffers.helpers->any()) return;
   packed_->ahead.emplace(packed_->unpacker, *buffers.helpers);
   post_next(nullptr, 0);
@@ -70,6 +75,7 @@ const std::byte* LocalInput::fill(const std::byte* keep) {
     packed_->so_far = packed_->unpacker.next(from, buffer_.get() + capacity_);
     take_error();
     end_ = from + packed_->so_far.size;
+    end_with_part();
     return buffer_.get();
   }
   std::size_t got = 0;
@@ -78,7 +84,25 @@ const std::byte* LocalInput::fill(const std::byte* keep) {
     error_ = std::make_unique<Error>(std::move(status.error()));
   }
   end_ = from + got;
+  end_with_part();
   return buffer_.get();
+}
+
+void LocalInput::end_with_part() {
+  if (offset(end_) < end_of_part_) [[likely]]
+    return;
+  end_ -= offset(end_) - end_of_part_;
+  if (packed_ != nullptr) packed_->so_far.ended = true;
+}
+
+void LocalInput::skip_to(std::uint64_t offset) {
+  while (this->offset() < offset) {
+    if (available() < kMaxRecord && !exhausted()) fill();
+    if (available() < 2) return;
+    const std::size_t size = std::size_t{2} + static_cast<std::uint8_t>(*p_);
+    if (available() < size) return;
+    p_ += size;
+  }
 }
 
 // The next block, behind what is kept; the one after it is begun, into the buffer of the last.
@@ -108,6 +132,7 @@ const std::byte* LocalInput::take_block(const std::byte* keep) {
   end_ = from + kept + packed.so_far.size;
   // (Modulo 2^64, like all of these sums: what is kept may begin before the trace's own offsets.)
   base_ = begin - static_cast<std::uint64_t>(from - buffer_.get());
+  end_with_part();
   if (!packed.so_far.ended) post_next(std::move(next), size);
   return from;
 }
@@ -129,6 +154,7 @@ void LocalInput::release() {
   buffer_.reset();
   p_ = end_ = nullptr;
   base_ = trace_->size;
+  end_of_part_ = 0;
 }
 
 const char* LocalInput::damage() const {

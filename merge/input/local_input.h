@@ -25,10 +25,20 @@ struct InputBuffers {
   Helpers* helpers = nullptr;     // or none
 };
 
+// A part of a trace: from the record with the offset `first`, which is in `block` or behind it, up
+// to the one that ends before `end`. Of traces that are not compact both offsets of `block` are
+// `first`.
+struct InputPart {
+  compact::BlockPlace block = Unpacker::kFirst;
+  std::uint64_t first = kHeaderSize;
+  std::uint64_t end = ~std::uint64_t{0};
+};
+
 class LocalInput {
  public:
   // Starts at the first record. The buffer holds at least a few records.
-  LocalInput(FileCache& files, const LocalTrace& trace, const InputBuffers& buffers);
+  LocalInput(FileCache& files, const LocalTrace& trace, const InputBuffers& buffers,
+             const InputPart& part = {});
 
   const std::byte* position() const { return p_; }
   const std::byte* end() const { return end_; }
@@ -42,7 +52,8 @@ class LocalInput {
   std::uint64_t offset() const { return offset(p_); }
   // Nothing will come after what the buffer holds.
   bool exhausted() const {
-    return packed_ != nullptr ? packed_->so_far.ended : base_ + used() >= trace_->size || failed();
+    return packed_ != nullptr ? packed_->so_far.ended
+                              : base_ + used() >= std::min(trace_->size, end_of_part_) || failed();
   }
   // How far reading has come in the trace.
   std::uint64_t progress() const {
@@ -60,6 +71,12 @@ class LocalInput {
   void fill() { fill(p_); }
   bool failed() const { return error_ != nullptr; }
   const Error& error() const { return *error_; }  // only if it failed
+  // Passes over what is before a record.
+  void skip_to(std::uint64_t offset);
+  // Where blocks begin, of a compact trace; while it is read without helpers.
+  void note_blocks(std::vector<compact::BlockPlace>& blocks) {
+    if (packed_ != nullptr) packed_->unpacker.note_blocks(blocks);
+  }
   // The buffer is allocated by the first fill(); a finished input gives it back.
   void release();
 
@@ -67,8 +84,8 @@ class LocalInput {
 
  private:
   struct Packed {
-    Packed(FileCache& files, const LocalTrace& trace, std::size_t buffer)
-        : unpacker(files, trace, std::max(buffer / 4, kLeast)) {}
+    Packed(FileCache& files, const LocalTrace& trace, std::size_t buffer, compact::BlockPlace from)
+        : unpacker(files, trace, std::max(buffer / 4, kLeast), from) {}
     Unpacker unpacker;
     Unpacked so_far;
     std::optional<BlockAhead> ahead;
@@ -78,16 +95,18 @@ class LocalInput {
   const std::byte* take_block(const std::byte* keep);
   void post_next(std::unique_ptr<std::byte[]> buffer, std::size_t size);
   void take_error();
+  void end_with_part();
 
   std::uint64_t used() const { return static_cast<std::uint64_t>(end_ - buffer_.get()); }
   const std::byte* p_ = nullptr;  // first: all that reading on needs, in the common case
   const std::byte* end_ = nullptr;
-  std::uint64_t base_ = kHeaderSize;
+  std::uint64_t base_;
   std::unique_ptr<std::byte[]> buffer_;
   FileCache* files_;
   const LocalTrace* trace_;
   std::size_t capacity_;  // records that are read at a time
   std::size_t size_ = 0;  // of the buffer
+  std::uint64_t end_of_part_;
   std::unique_ptr<Error> error_;
   std::unique_ptr<Packed> packed_;
 };

@@ -28,7 +28,7 @@ struct LocalTrace {
   std::uint32_t rank = 0;
   std::uint32_t thread = 0;
   std::uint64_t part = 0;  // what LOCAL_PART says: not 0 where threads may share the file
-  bool damaged = false;  // the source ended with an error: what was read is kept
+  bool damaged = false;    // the source ended with an error: what was read is kept
   std::uint64_t device = 0, inode = 0;
 };
 

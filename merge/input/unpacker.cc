@@ -40,6 +40,11 @@ Unpacked Unpacker::next(std::byte* to, std::byte* end) {
       continue;
     }
     const auto piece = decoder_.decode(input_.get() + in_, input_.get() + end_, last, out, end);
+    if (piece.block != nullptr && blocks_ != nullptr) {
+      blocks_->push_back({at_ + static_cast<std::uint64_t>(piece.block - input_.get()),
+                          records_ + static_cast<std::uint64_t>(piece.block_out - out)});
+    }
+    records_ += static_cast<std::uint64_t>(piece.out - out);
     in_ = static_cast<std::size_t>(piece.in - input_.get());
     needs_ = piece.needs;
     out = piece.out;

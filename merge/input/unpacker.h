@@ -8,8 +8,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "epilog/format/compact/decode.h"
+#include "epilog/format/compact/find_place.h"
 #include "epilog/format/error.h"
 #include "merge/input/helpers.h"
 #include "merge/input/local_trace.h"
@@ -27,8 +29,18 @@ struct Unpacked {
 
 class Unpacker {
  public:
-  Unpacker(FileCache& files, const LocalTrace& trace, std::size_t capacity)
-      : files_(files), trace_(trace), decoder_(trace.dialect.swapped()), capacity_(capacity) {}
+  // From the beginning, or from a block that begins there.
+  Unpacker(FileCache& files, const LocalTrace& trace, std::size_t capacity,
+           compact::BlockPlace from = kFirst)
+      : files_(files),
+        trace_(trace),
+        decoder_(trace.dialect.swapped()),
+        capacity_(capacity),
+        at_(from.file),
+        records_(from.records) {}
+  static constexpr compact::BlockPlace kFirst{kHeaderSize, kHeaderSize};
+  // Where the blocks begin that are unpacked from now on, those of one next() by the last of them.
+  void note_blocks(std::vector<compact::BlockPlace>& blocks) { blocks_ = &blocks; }
 
   // As many records as fit into [to, end), or all that are left.
   Unpacked next(std::byte* to, std::byte* end);
@@ -42,7 +54,9 @@ class Unpacker {
   std::unique_ptr<std::byte[]> input_;
   std::size_t in_ = 0, end_ = 0;           // what of it is to be decoded
   std::size_t needs_ = compact::kMaxItem;  // bytes to go on
-  std::uint64_t at_ = kHeaderSize;         // of input_[0] in the trace
+  std::uint64_t at_;                       // of input_[0] in the trace
+  std::uint64_t records_;                  // and of its records, as LocalInput counts
+  std::vector<compact::BlockPlace>* blocks_ = nullptr;
   bool failed_ = false;
   const char* damage_ = nullptr;
 };

@@ -103,6 +103,15 @@ class EndWriter {
     due_.lists = placement_.held().open_lists();
     release_.run(placement_.held(), due_.lists, write);
   }
+  // Of a slice, in which nothing should be left.
+  void count_rest() {
+    none_due();
+    placement_.rest_of_mail(due_.mail,
+                            [&](const ListInfo&) { open_ends_ += due_.mail.ends.size(); });
+    for (const ListId list : placement_.held().open_lists()) {
+      open_ends_ += placement_.held().empty(list) ? 0 : 1;
+    }
+  }
   void report_ends() {
     summary_.moved = moved_;
     summary_.open_ends = open_ends_;

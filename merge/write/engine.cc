@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "merge/complete/walk.h"
 #include "merge/input/kway.h"
 #include "merge/write/classic.h"
 #include "merge/write/context_writer.h"
 #include "merge/write/poll_writer.h"
+#include "merge/write/slice_streams.h"
 
 namespace kojak::merge {
 namespace {
@@ -20,6 +22,7 @@ class Engine {
       : in_(in),
         summary_(summary),
         extended_(in.extended),
+        slice_(in.slice, in.traces),
         events_(in, writer, summary),
         ends_(in, events_, summary, open_streams()),
         placement_(ends_.placement()),
@@ -31,6 +34,7 @@ class Engine {
     for (const auto& process : in.survey.processes) {
       if (process) process->restart();
     }
+    if (slice_.any()) slice_.begin(streams_, placement_);
   }
 
   Result<std::uint64_t> run() {
@@ -84,15 +88,19 @@ class Engine {
     }
     finish();
     if (placement_.held().error()) return *placement_.held().error();
+    if (unreadable_) return *unreadable_;
     if (events_.refused() != nullptr) {
       return no_classic(events_.refused()->path, "holds a count of more than 4294967294 bytes");
     }
+    return events_written();
+  }
+
+ private:
+  std::uint64_t events_written() {
     std::uint64_t events = 0;
     for (const std::uint64_t n : events_.emitter().by_type()) events += n;
     return events;
   }
-
- private:
   // The stream whose turn comes next, if there is one.
   [[gnu::always_inline]] void prefetch(std::uint32_t stream) const {
     if (stream >= streams_.size()) return;
@@ -348,6 +356,8 @@ class Engine {
       if constexpr (R::kKind == RecordKind::kEvent) events_.template translate<R>(s);
     });
     leave_callers(s);
+    if (slice_.any()) [[unlikely]]
+      slice_.written(s, [this] { return events_written(); });
   }
 
   // A trace has ended: regions that are still open are closed at its last time.
@@ -356,7 +366,7 @@ class Engine {
     LocationEnds& waiting = placement_.location_ends(s.index);
     if (grants_.granting()) grants_.write_grants(s.rank, s.time, streams_);
     ends_.none_due();
-    while (!s.stack.empty()) {
+    while (slice_.ends_run() && !s.stack.empty()) {
       ends_.collect_at_exit(s, s.stack.size() == 1);
       ends_.release(s, false);
       switch (s.stack.back()) {
@@ -372,13 +382,15 @@ class Engine {
       s.stack.pop_back();
       events_.emitter().make_room();
     }
-    if (placement_.any_at_exit(s.index)) {
+    if (slice_.ends_run() && placement_.any_at_exit(s.index)) {
       ends_.collect_at_exit(s, true);
       ends_.release(s, false);
     }
     waiting.ended = true;
     if (any) last_time_ = std::max(last_time_, s.time);
     done_ += s.trace->size;
+    // (What could not be read before either is said by then.)
+    if (s.input.failed() && s.input.offset() < s.facts->end) unreadable_ = s.input.error();
     s.input.release();
     if (s.backwards != 0) {
       summary_.add(Finding::kTimeBackwards, s.backwards, [&] { return s.trace->path; });
@@ -404,7 +416,11 @@ class Engine {
   }
 
   void finish() {
-    ends_.release_rest(last_time_, streams_);
+    if (slice_.ends_run()) {
+      ends_.release_rest(last_time_, streams_);
+    } else {
+      ends_.count_rest();
+    }
     events_.emitter().finish();
     summary_.by_type = events_.emitter().by_type();
     const std::uint64_t marks = events_.emitter().left_out(RecordType::kRmaMark);
@@ -427,7 +443,7 @@ class Engine {
     std::vector<std::uint32_t> ranks;
     streams_.reserve(order.size());
     for (const std::size_t i : order) {
-      Stream& s = streams_.emplace_back(in_.files, in_.traces[i], in_.buffers);
+      Stream& s = streams_.emplace_back(in_.files, in_.traces[i], in_.buffers, slice_.part(i));
       s.index = static_cast<std::uint32_t>(streams_.size() - 1);
       s.clock = in_.clocks[i];
       if (in_.corrected != nullptr) s.correct(*in_.corrected, i);
@@ -447,6 +463,7 @@ class Engine {
   const EngineInputs& in_;
   Summary& summary_;
   bool extended_;
+  const SliceStreams slice_;
   std::vector<Stream> streams_;
   EventWriter<Plain> events_;
   EndWriter<Plain> ends_;
@@ -458,6 +475,7 @@ class Engine {
   PollWriter<Plain> polls_;
   double last_time_ = 0;
   std::uint64_t done_ = 0;
+  std::optional<Error> unreadable_;  // one of the traces
 };
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "merge/clock/lock_grants.h"
 #include "merge/complete/survey.h"
 #include "merge/merge.h"
+#include "merge/write/slice.h"
 
 namespace kojak::merge {
 
@@ -32,10 +33,12 @@ struct EngineInputs {
   std::size_t pool = 8u << 20;  // for held ends
   const std::function<void(std::uint64_t)>& progress;
   const std::function<Status()>& good;  // whether to go on; asked now and then
+  const Slice* slice = nullptr;         // what of the run; null: all of it
 };
 
 // Returns the number of events written; findings and counts go into the summary. An error means
-// that held ends could not be read again or spilled: the output is not complete.
+// that held ends could not be read again or spilled: the output is not complete. What is still held
+// where a slice ends that does not end the run is counted in Summary::open_ends and not written.
 Result<std::uint64_t> run_engine(const EngineInputs& inputs, TraceWriter& writer, Summary& summary);
 
 }  // namespace kojak::merge

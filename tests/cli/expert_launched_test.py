@@ -30,7 +30,62 @@ class LaunchedTest(CommandTest):
                     self.assertEqual(ran.status, 0, ran.err)
                     self.assertEqual(ran.out.replace("\r\n", "\n"), alone.out)
                     self.assertEqual((self.dir / "run0.cube").read_bytes(), report)
-                    self.assertEqual(re.findall(r"the other (\d) waits? for it", ran.err), [str(processes - 1)])
+                    self.assertEqual(ran.err.count("expert: one process analyses all: the trace is merged already"), 1, ran.err)
+
+    def test_several_analyse_a_folder(self):
+        for kind in ("fence", "barrier"):
+            made = self.run_command(BIN.parent / "tests" / "make_traces", kind, self.dir / kind, "--ranks", "4", "--events", "20000")
+            self.assertEqual(made.status, 0, made.err)
+            words = [BIN / "expert", "--full", "--causes=never", "--json", "a.json", "-o", "a.cube", kind]
+            alone = self.run_command(*words, env={"NO_COLOR": "1"})
+            self.assertEqual(alone.status, 0, alone.err)
+            outputs = [(self.dir / name).read_bytes() for name in ("a.json", "a.cube")]
+            for mpi in MPIS:
+                for processes in (2, 3, 5):
+                    with self.subTest(kind=kind, mpi=mpi, processes=processes):
+                        for name in ("a.json", "a.cube"):
+                            (self.dir / name).unlink()
+                        ran = self.launch(mpi, processes, *words)
+                        self.assertEqual(ran.status, 0, ran.err)
+                        self.assertEqual(ran.out.replace("\r\n", "\n"), alone.out)
+                        self.assertEqual([(self.dir / name).read_bytes() for name in ("a.json", "a.cube")], outputs)
+                        self.assertNotIn("one process analyses all", ran.err)
+
+    def test_several_that_cannot_divide_it(self):
+        made = self.run_command(BIN.parent / "tests" / "make_traces", "p2p", self.dir / "run", "--ranks", "4", "--events", "2000")
+        self.assertEqual(made.status, 0, made.err)
+        alone = self.run_command("expert", "--causes=never", "run", env={"NO_COLOR": "1"})
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 3, BIN / "expert", "--causes=never", "run")
+                self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (alone.status, alone.out), ran.err)
+                self.assertEqual(ran.err.count("one process analyses all: no meeting is at rest"), 1, ran.err)
+
+    def test_notes_are_said_once(self):
+        made = self.run_command(BIN.parent / "tests" / "make_traces", "fence", self.dir / "run", "--ranks", "4", "--events", "200")
+        self.assertEqual(made.status, 0, made.err)
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 5, BIN / "expert", "--causes=never", "run")
+                self.assertEqual(ran.status, 0, ran.err)
+                self.assertEqual(ran.err.count("expert: note:"), 1, ran.err)
+                self.assertRegex(ran.err, r"(\d) parts, the longest has \d+ % of the trace: \1 of 5 processes analyse")
+
+    def test_who_has_no_memory_says_so(self):
+        made = self.run_command(BIN.parent / "tests" / "make_traces", "fence", self.dir / "run", "--ranks", "512", "--events", "2000")
+        self.assertEqual(made.status, 0, made.err)
+        why = "expert: error: process 1 of 2 could not analyse its part: there is not enough memory"
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                # (With less it cannot even begin.)
+                for megabytes in range(100, 400, 10):
+                    ran = self.launch(mpi, 2, "sh", "-c", f"test {RANK} = 0 || ulimit -v {megabytes * 1024}; "
+                                                          f"{BIN / 'expert'} --causes=never -o a.cube run")
+                    if ran.status == 0 or why in ran.err:
+                        break
+                self.assertEqual(ran.err.count(why), 1, ran.err)
+                self.assertEqual(ran.status, 4)
+                self.assertFalse((self.dir / "a.cube").exists())
 
     def test_what_goes_wrong_is_said_once(self):
         for mpi in MPIS:
@@ -45,7 +100,7 @@ class LaunchedTest(CommandTest):
                 ran = self.launch(mpi, 2, "sh", "-c", f"{BIN / 'expert'} run{RANK}.elg")
                 self.assertEqual(ran.status, 0, ran.err)
                 self.assertEqual(sorted(re.findall(r"Report: (run\d.cube)", ran.out)), ["run0.cube", "run1.cube"])
-                self.assertNotIn("for it", ran.err)
+                self.assertNotIn("analyses all", ran.err)
 
     def test_the_same_name_in_two_folders_is_two_tasks(self):
         runs = [self.dir / folder / "run" for folder in ("0", "1")]

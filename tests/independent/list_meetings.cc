@@ -2,7 +2,7 @@
 //   list_meetings DIR    TIME KIND IDENTITY ORDINAL: at rest, or what keeps it from that
 #include <cstdio>
 
-#include "expert/parallel/meetings.h"
+#include "expert/parallel/local_rows.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 1;

@@ -2,11 +2,12 @@
 """Reports of traces analysed by one process and by several are equal, byte for byte: CUBE, CSV, JSON, what is
 printed, exit status.
 
-slices.py BUILD [--processes N,N] [--at LIST] [--least N] TRACE|FOLDER ...
-                                   a folder's traces are NAME.txt, as text; BUILD has bin/expert and tests/text_trace
+slices.py BUILD [--processes N,N] [--at LIST] [--least N] TRACE|FOLDER|RUN ...
+                                   a folder's traces are NAME.txt, as text; a run's folder has local ones; BUILD has
+                                   bin/expert and tests/text_trace
 
-Each trace is analysed by one process, by the numbers of processes given, and cut at the meetings of the list ("all":
-those at rest; "random": some of these). Which were not cut, and why, is said; they give the same report, too. Exit
+Each trace and run is analysed by one process, by the numbers of processes given (a trace: cut into so many parts), and
+cut at the meetings of the list ("all": those at rest; "random": some of these). Which were not cut, and why, is said; they give the same report, too. Exit
 status: 0 all are equal, and at least N were cut.
 """
 import argparse
@@ -42,7 +43,7 @@ def report_of(expert, trace, folder, *options):
 
 def traces_of(names, tool, folder):
     for name in map(pathlib.Path, names):
-        if not name.is_dir():
+        if not name.is_dir() or any(name.glob("*.elg")):
             yield name, name
             continue
         for text in sorted(name.glob("*.txt")):
@@ -71,10 +72,13 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         for name, trace in traces_of(arguments.traces, arguments.build / "tests" / "text_trace", folder):
-            ways = [f"--processes={n}" for n in arguments.processes.split(",") if n]
+            way = "--processes=" if trace.is_dir() else "--cut-at=/"
+            ways = [way + n for n in arguments.processes.split(",") if n]
             if arguments.at:
                 ways.append(f"--cut-at={some_meetings(dice) if arguments.at == 'random' else arguments.at}")
             whole, _ = report_of(expert, trace, folder)
+            if whole[0] not in (0, 3):
+                wrong.append(f"{name}: one process ends with {whole[0]}: {whole[2]}")
             for way in ways:
                 parts, alone = report_of(expert, trace, folder, way)
                 if parts != whole:

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -135,6 +136,27 @@ INSTANTIATE_TEST_SUITE_P(Cases, Sums, testing::ValuesIn(cases()), [](const auto&
       name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
   return name;
 });
+
+// What lies end to end adds up to the whole, also where time is counted from 1970 on.
+TEST(Moments, AddUpWhereverTimeBegins) {
+  constexpr double kSince1970 = 1795910400;  // 2^-22 s apart there
+  for (const double begin : {0.0, 1000.0, kSince1970}) {
+    const double times[] = {begin, begin + 0.25, begin + 1.1, begin + 3};
+    Ticks sum = 0;
+    for (int i = 0; i < 3; ++i) sum += earl::ticks_between(times[i], times[i + 1]);
+    EXPECT_EQ(sum, 3 * (Ticks{1} << 40)) << begin;
+    EXPECT_EQ(earl::ticks_between(begin, begin + 0.25), Ticks{1} << 38) << begin;
+  }
+  EXPECT_EQ(earl::ticks_between(5, 5), 0);
+  EXPECT_EQ(earl::ticks_between(-0.5, 0.5), Ticks{1} << 40);
+  // 97 days and more are the limit, and so is what is no number.
+  constexpr Ticks kMost = std::numeric_limits<Ticks>::max();
+  EXPECT_EQ(earl::ticks_between(0, 0x1p23 - 1), kMost - (Ticks{1} << 40) + 1);
+  EXPECT_EQ(earl::ticks_between(0, 0x1p23), kMost);
+  EXPECT_EQ(earl::ticks_between(0, std::nan("")), kMost);
+  EXPECT_EQ(earl::sum_of(Ticks{1} << 62, Ticks{1} << 62), kMost);
+  EXPECT_EQ(earl::sum_of(3, -5), -2);
+}
 
 // 0.1 s cannot be written exactly: as doubles ten thousand of them are not 1000 s.
 TEST(SumsOf, ManyEqualTimesAreTheirProduct) {

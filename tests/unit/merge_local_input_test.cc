@@ -123,6 +123,56 @@ TEST(LocalInput, HelpersTellTheSameDamage) {
   }
 }
 
+// From any record up to any other, read from the block on in which the first one lies.
+TEST(LocalInput, Parts) {
+  const TempDir dir;
+  const std::string path = dir.file("0.0.elg");
+  const Octets trace = events(20'000, 3);
+  const std::size_t size = 2 + std::to_integer<std::size_t>(trace[kHeaderSize]);  // of each ENTER
+  for (const bool compact : {true, false}) {
+    const Octets bytes = compact ? compact::pack(trace, compact::Blocks::kChecked) : trace;
+    write_file(path, bytes);
+    merge::FileCache files(1);
+    merge::LocalTrace local;
+    local.parts = {{files.add(path), 0, bytes.size()}};
+    local.size = bytes.size();
+    if (compact) local.dialect.major = compact::kMajor;
+    std::vector<compact::BlockPlace> blocks;
+    merge::LocalInput whole(files, local, {});
+    whole.note_blocks(blocks);
+    whole.skip_to(trace.size());
+    EXPECT_EQ(whole.offset(), trace.size());
+    EXPECT_EQ(blocks.size() > 1, compact);
+    // (Attributes stand before the 10,000th: those before and behind are all of one size.)
+    for (std::uint64_t from = 0; from < 10'000; from += 997) {
+      for (const std::uint64_t to :
+           {from + 1, std::min<std::uint64_t>(from + 700, 9'999), std::uint64_t{9'999}}) {
+        merge::InputPart part;
+        part.first = kHeaderSize + from * size;
+        part.end = kHeaderSize + to * size;
+        // (Blocks that are unpacked together are noted by the last of them.)
+        if (!compact) part.block = {part.first, part.first};
+        for (const compact::BlockPlace& block : blocks) {
+          if (block.records <= part.first) part.block = block;
+        }
+        merge::LocalInput input(files, local, {}, part);
+        input.skip_to(part.first);
+        Octets read;
+        for (;;) {
+          if (input.available() < kMaxRecord && !input.exhausted()) input.fill();
+          if (input.available() == 0) break;
+          read.insert(read.end(), input.position(), input.end());
+          input.skip(input.available());
+        }
+        const auto begin = trace.begin() + static_cast<std::ptrdiff_t>(part.first);
+        EXPECT_TRUE(std::equal(read.begin(), read.end(), begin,
+                               begin + static_cast<std::ptrdiff_t>(part.end - part.first)))
+            << from << " to " << to;
+      }
+    }
+  }
+}
+
 // Inputs that go before they are read to their end.
 TEST(LocalInput, MayGoEarly) {
   const TempDir dir;

@@ -3,14 +3,19 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <new>
 #include <set>
+#include <system_error>
 
 #include "epilog/format/mpi_functions.h"
 #include "expert/parallel/archive.h"
 #include "expert/parallel/children.h"
+#include "expert/parallel/task.h"
+#include "tests/support/temp_dir.h"
 
 namespace kojak::parallel {
 namespace {
@@ -92,22 +97,44 @@ TEST(Children, GiveTheirBytes) {
 
 TEST(Children, SayWhyTheyFail) {
   Children children;
-  ASSERT_TRUE(children.start(4, [](std::size_t k) -> Result<std::vector<std::byte>> {
+  ASSERT_TRUE(children.start(5, [](std::size_t k) -> Result<std::vector<std::byte>> {
     if (k == 0) return Error{.code = ExitCode::kBadInput, .reason = "cannot be read"};
     if (k == 1) throw std::bad_alloc();
     if (k == 2) std::raise(SIGKILL);
+    if (k == 3) throw std::system_error(EAGAIN, std::generic_category(), "no thread");
     ::_exit(0);
   }));
   const char* const words[] = {
-      "part 1 of 5 could not be analysed: cannot be read",
-      "part 2 of 5 could not be analysed: there is not enough memory",
-      "part 3 of 5 could not be analysed: it was ended by signal 9 (killed",
-      "part 4 of 5 could not be analysed: it ended before it was done"};
-  for (std::size_t k = 0; k < 4; ++k) {
+      "part 1 of 6 could not be analysed: cannot be read",
+      "part 2 of 6 could not be analysed: there is not enough memory",
+      "part 3 of 6 could not be analysed: it was ended by signal 9 (killed",
+      "part 4 of 6 could not be analysed: no thread: ",
+      "part 5 of 6 could not be analysed: it ended before it was done"};
+  for (std::size_t k = 0; k < 5; ++k) {
     const auto bytes = children.take(k);
     ASSERT_FALSE(bytes);
     EXPECT_NE(bytes.error().message().find(words[k]), std::string::npos) << bytes.error().message();
     EXPECT_EQ(bytes.error().code, k == 0 ? ExitCode::kBadInput : ExitCode::kOutputFailed);
+  }
+}
+
+// What others write beside the traces is not what is analysed.
+TEST(Task, IsTheSameForTheSameTraces) {
+  const test::TempDir dir;
+  const auto write = [&](const char* name, const char* text) {
+    std::ofstream(dir.file(name)) << text;
+  };
+  const auto task = [&] { return task_of({"expert", "run"}, dir.file("")); };
+  write("0.0.elg", "trace");
+  const std::string before = task();
+  EXPECT_NE(task_of({"expert", "--full", "run"}, dir.file("")), before);
+  write("a.cube", "report");
+  write("other.cube.part", "");
+  EXPECT_EQ(task(), before);
+  for (const char* name : {"1.0.elg", "0.0.buf", "2.0.elg.gz", "0.0.elg"}) {
+    const std::string without = task();
+    write(name, "more");
+    EXPECT_NE(task(), without) << name;
   }
 }
 

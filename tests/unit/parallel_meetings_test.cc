@@ -2,7 +2,7 @@
 // locks, half-done calls, what stands around.
 #include <gtest/gtest.h>
 
-#include "expert/parallel/meetings.h"
+#include "expert/parallel/local_rows.h"
 #include "tests/support/merge_runs.h"
 
 namespace kojak::test {
@@ -19,7 +19,7 @@ std::string number(double n) {
 // and 1, each with a known identity; windows 0 and 1 are of all.
 class Rank {
  public:
-  Rank(std::uint32_t rank, std::uint32_t size) : lid_(std::to_string(rank)) {
+  Rank(std::uint32_t rank, std::uint32_t size, double begins = 0) : lid_(std::to_string(rank)) {
     const auto comm = [&](const std::string& id, std::uint32_t members) {
       text_ += "MPI_GROUP gid=" + id + " mode=1 count=" + std::to_string(members) +
                " ranks=[]\nMPI_COMM_REF cid=" + id + " gid=" + id + "\nCOMM_IDENTITY cid=" + id +
@@ -32,7 +32,7 @@ class Rank {
       text_ += std::string("MPI_WIN wid=") + wid + " cid=0\nWIN_IDENTITY wid=" + wid + " hi=9" +
                wid + " lo=4 flags=0 flavour=1 model=2\n";
     }
-    text_ += "ENTER lid=" + lid_ + " time=0 region=main\n";
+    enter("main", begins);
   }
   // A record at this time; `fields` behind location and time.
   Rank& record(const std::string& name, double at, const std::string& fields = "") {
@@ -243,7 +243,7 @@ TEST(Meetings, PartitionedMessages) {
   const auto end = [&](std::size_t rank, double at) {
     run[rank].call("MPI_Wait", at, "MPI_PART_END", "reqid=0");
   };
-  begin(0, 0.1, 1);
+  begin(0, 0, 1);  // (Calls take half a second: the next one begins behind that.)
   end(0, 0.5);
   run.meet(1);  // the sender is done, the receiver has not begun
   begin(1, 1.6, 1);
@@ -357,6 +357,38 @@ TEST(Meetings, OneProcessAlone) {
             "traces of some processes are missing");
 }
 
+// The merge moves times that go back behind those before, which who begins in the midst does not
+// know.
+TEST(Meetings, ClocksThatGoBack) {
+  const auto alone = [](double second) {
+    HandMade run(2);
+    run.meet(1);
+    run[1].record("ENTER", 2, "region=work").record("EXIT", second);
+    return run.meetings().alone;
+  };
+  EXPECT_EQ(alone(2.1), "");
+  EXPECT_EQ(alone(2), "");  // takes no time
+  EXPECT_EQ(alone(1.9), "the clock of rank 1 goes backwards");
+  // A record with its exit, 0.1 later.
+  const auto put = [](double next) {
+    HandMade run(2);
+    run.meet(1);
+    run[0].put(2, 1).enter("work", next);
+    return run.meetings().alone;
+  };
+  EXPECT_EQ(put(2.1), "");
+  EXPECT_EQ(put(2.05), "the clock of rank 0 goes backwards");
+}
+
+// A clock may begin anywhere.
+TEST(Meetings, TimesBelowNought) {
+  LocalRun run(1);
+  run.add(0, Rank(0, 1, -9).collective(-8, -7.5).collective(-2, 3).text());
+  const auto found = parallel::find_meetings(run.dir.path().string());
+  EXPECT_EQ(found->alone, "");
+  EXPECT_EQ(found->all.size(), 2u);
+}
+
 TEST(Meetings, UnknownIdentity) {
   HandMade run(2);
   run.meet(1);
@@ -372,9 +404,10 @@ TEST(Meetings, UnknownIdentity) {
 TEST(Meetings, TooManyAreThinned) {
   HandMade run(2);
   for (int i = 0; i < 500; ++i) {
-    run[0].send(i + 0.6, 1);
-    if (i % 2 == 1) run[1].receive(i + 0.6, 0).receive(i + 0.7, 0);
-    run.meet(i + 1);
+    const double at = 2 * i;
+    run[0].send(at, 1);
+    if (i % 2 == 1) run[1].receive(at, 0).receive(at + 0.5, 0);
+    run.meet(at + 1);
   }
   const Meetings all = run.meetings();
   ASSERT_EQ(all.all.size(), 500u);

@@ -41,7 +41,7 @@ void message(const char* kind, const char* colour, std::string_view text) {
   line += printable(text, true);  // text of files may be in it
   line += '\n';
   std::cout.flush();  // in order, where both streams go to one place
-  std::fputs(line.c_str(), stderr);
+  std::cerr << line;
 }
 
 // The same options, their descriptions in lines of this width.

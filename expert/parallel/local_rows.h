@@ -1,0 +1,71 @@
+// Pass 1 of a merge, and what it tells of the run's meetings: the rows of all processes (rows.h),
+// and where each stands at each of its rows that is kept.
+//
+// Memory: that of pass 1, and for each process some megabytes at most: of many rows some are
+// forgotten, those of the same meetings at all. Errors: those of the merge. Between its making and
+// the next call there is no thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "expert/parallel/meetings.h"
+#include "merge/two_passes.h"
+
+namespace kojak::parallel {
+
+// A process at the begin of a meeting's call.
+struct StandingRow {
+  Row row;
+  std::vector<RowMaker::Around> open;
+  std::vector<merge::Slice::Window> windows;  // as pass 1 numbered them
+  std::optional<Processor> processor;         // the last one, as recorded
+};
+
+class LocalRows {
+ public:
+  // `most_rows` of each process.
+  static Result<LocalRows> of(const merge::MergeOptions& options,
+                              std::size_t most_rows = RowTable::kMost);
+  LocalRows(LocalRows&&) noexcept;
+  void forget();  // everything: nothing may be asked any more
+  ~LocalRows();
+
+  // Why there are no meetings; empty if there may be some.
+  const std::string& alone() const { return alone_; }
+  // What of the records nobody can add up yet; empty if there is nothing.
+  const std::string& not_added() const { return not_added_; }
+  // At rest where a lock of all is held and no other is ever taken, if `held`.
+  std::vector<Meeting> meetings(bool held) const;
+  std::uint64_t bytes() const;  // as Meeting::bytes, of the whole run
+  merge::TwoPasses& merge() { return *passes_; }
+  const merge::TwoPasses& merge() const { return *passes_; }
+
+  // Of a process, by the offset of the record that ends the meeting's call.
+  const StandingRow& at(std::size_t trace, std::uint64_t ends) const;
+  // The last block that begins at an offset or before it.
+  compact::BlockPlace block_before(std::size_t trace, std::uint64_t offset) const;
+  // The merged number of a window that pass 1 numbered.
+  std::uint32_t window(std::size_t trace, std::uint32_t number) const;
+
+ private:
+  class Watch;
+  LocalRows();
+  std::string why_alone() const;
+
+  std::vector<std::unique_ptr<Watch>> watches_;
+  std::unique_ptr<merge::TwoPasses> passes_;
+  std::string alone_, not_added_;
+};
+
+struct Meetings {
+  std::string alone;         // why only one process can analyse this run; empty: no reason
+  std::vector<Meeting> all;  // in the order of time; none where `alone`
+  std::uint64_t events = 0;  // of the run
+};
+Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows = RowTable::kMost);
+
+}  // namespace kojak::parallel
