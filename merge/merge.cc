@@ -327,16 +327,10 @@ Result<Summary> TwoPasses::write(const MergeOptions& options, const Slice* slice
   const bool uncounted = options.reader != nullptr && !twice_ && !wide;
   const bool twice = twice_ || (options.reader != nullptr && wide);
 
-<<<<<<< HEAD
-  if (Status status = classic ? check_classic(survey, traces, summary) : Status(); !status)
-    return status.error();
-  const Dialect dialect = dialect_of(options.format, survey.definitions);
-=======
   if (classic) {
     if (Status status = check_classic(*survey_, traces_, summary); !status) return status.error();
   }
   const Dialect dialect = dialect_of(options.format, survey_->definitions);
->>>>>>> w-par-next
   const auto write = [&](const std::string& path, BlockPipe* reader,
                          Summary& to) -> Result<std::uint64_t> {
     auto writer =
