@@ -101,6 +101,19 @@ void PollSeries::begin(const PollMember& what, PollTicks enter, PollTicks exit,
   count(find(what), enter);
 }
 
+namespace {
+
+// Asks for more than is told apart.
+PollMember many_of(PollKind kind) {
+  PollMember many;
+  many.kind = kind;
+  many.site = many.request = many.peer = many.comm = many.tag = many.window = many.target = kAbsent;
+  many.place = ~std::uint64_t{0};
+  return many;
+}
+
+}  // namespace
+
 PolledMember& PollSeries::find(const PollMember& what) {
   // Loops that ask for several things in turn mostly ask for the next one now.
   const std::uint32_t next = recent_at_ + 1 < members_ ? recent_at_ + 1 : 0;
@@ -114,7 +127,7 @@ PolledMember& PollSeries::find(const PollMember& what) {
   }
   if (i == members_) {
     if (members_ == most_members()) {
-      if (others_.is.kind == PollKind{}) others_.is.kind = what.kind;
+      if (others_.is.kind == PollKind{}) others_.is = many_of(what.kind);
       return *(recent_ = &others_);
     }
     ++members_;

@@ -409,19 +409,20 @@ template <class A>
     r.polls_go_on = false;
     record_apart(a, hook, r, region, frame, exit, result);
   } else if constexpr (CompletesReads<A> || Syncs<A>) {
-    PollEnd end = PollEnd::kOtherCall;
+    HeldEnd ended;
     bool joined = false;
     if constexpr (CompletesReads<A>) {
       if (result == MPI_SUCCESS && unwritten && reads && r.reads_wait &&
           (the_session.one_caller || still_ends_poll(r, arguments_of(a)))) [[likely]]
-        joined = join_held(r, entered_at, exit, end);
+        joined = join_held(r, entered_at, exit, ended);
     }
     if constexpr (Syncs<A>) {
       if (result == MPI_SUCCESS && unwritten && !reads)
         joined = join_sync(r, arguments_of(a), region, entered_at, exit);
     }
     if (!joined) {
-      end_apart(a, hook, r, region, frame, exit, result, end);
+      end_apart(a, hook, r, region, frame, exit, result, ended.why);
+      if (ended.goes_on) let_polls_go_on(r);
       return result;
     }
     r.last = exit;

@@ -289,7 +289,7 @@ void join_all(Recorder& r, SmallReads& s, Ticks enter, Ticks exit) {
 
 }  // namespace
 
-bool join_held(Recorder& r, Ticks enter, Ticks exit, PollEnd& end) {
+bool join_held(Recorder& r, Ticks enter, Ticks exit, HeldEnd& ended) {
   SmallReads& s = *r.trace->reads;
   bool same = true, found = false;
   for (unsigned i = s.written; i < s.count; ++i) {
@@ -303,7 +303,10 @@ bool join_held(Recorder& r, Ticks enter, Ticks exit, PollEnd& end) {
       found = found || s.places[w.place].asked;
     }
   }
-  if (same) {
+  // Others may have waited for such a lock, and where it is taken only by what is done under it, its
+  // unlock may have waited for others.
+  const bool apart = same && s.lock_waits && is_long_call(s.lock.enter, exit);
+  if (same && !apart) {
     r.reads_wait = false;
     if (s.lock_waits) keep_note(*r.note, s.noted);
     join_all(r, s, enter, exit);
@@ -311,7 +314,7 @@ bool join_held(Recorder& r, Ticks enter, Ticks exit, PollEnd& end) {
     s.lock_waits = false;
     return true;
   }
-  end = found ? PollEnd::kFound : PollEnd::kOtherCall;
+  ended = {found ? PollEnd::kFound : PollEnd::kOtherCall, apart};
   r.polls_go_on = false;
   return false;
 }

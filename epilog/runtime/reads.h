@@ -76,9 +76,13 @@ struct SmallLock {
                                    std::uint64_t operations);
 // All reads that are held back are complete when this call has returned.
 bool completes_held(const Recorder& r, const Completing& what);
-// It has, within these times. False: they were no poll, and the call in hand ends the series, or
-// interrupts it, as told by `end`, and is recorded.
-[[gnu::noinline]] bool join_held(Recorder& r, Ticks enter, Ticks exit, PollEnd& end);
+// How the call in hand ends the series where what is held back was no poll that can be joined.
+struct HeldEnd {
+  PollEnd why = PollEnd::kOtherCall;
+  bool goes_on = false;  // behind it: nothing was found, but the lock was open for long
+};
+// It has, within these times. False: what is held back and the call in hand are recorded.
+[[gnu::noinline]] bool join_held(Recorder& r, Ticks enter, Ticks exit, HeldEnd& ended);
 // What operations have read that were recorded, once they are complete: finds, and what swaps that
 // changed memory have found.
 struct FoundValues {
