@@ -303,8 +303,8 @@ bool join_held(Recorder& r, Ticks enter, Ticks exit, HeldEnd& ended) {
       found = found || s.places[w.place].asked;
     }
   }
-  // Others may have waited for such a lock, and where it is taken only by what is done under it, its
-  // unlock may have waited for others.
+  // Others may have waited for such a lock, and where it is taken only by what is done under it,
+  // its unlock may have waited for others.
   const bool apart = same && s.lock_waits && is_long_call(s.lock.enter, exit);
   if (same && !apart) {
     r.reads_wait = false;

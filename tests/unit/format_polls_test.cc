@@ -244,6 +244,9 @@ TEST(Polls, MoreMembersAreOne) {
     sum += s.member(i).count;
   }
   EXPECT_EQ(s.others().count, 2u + 2 * 36);
+  EXPECT_EQ(s.others().is.request, kAbsent) << "of none of them";
+  EXPECT_EQ(s.others().is.site, kAbsent);
+  EXPECT_EQ(s.others().is.place, raw(kUnknown64));
   EXPECT_EQ(sum, s.sums().polls);
   EXPECT_TRUE(s.asked_for(asks(63, 99)));  // wherever in the code
   EXPECT_FALSE(s.asked_for(asks(64)));
