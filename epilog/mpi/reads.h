@@ -153,6 +153,27 @@ template <class C>
   }
   return found.swapped;
 }
+// Windows are told of what was held back, and is written now, before they are asked. Under the
+// bookkeeping's lock.
+inline void tell_windows(const WrittenReads& written) {
+  const bool all = written.count == WrittenReads::kMost;  // there may be more
+  for (Window* window = first_window(); window != nullptr; window = window->next) {
+    if (all) window->others.issue(OpenTargets::kSeveral);
+    for (unsigned i = 0; i < written.count; ++i) {
+      const WrittenReads::One& one = written.of[i];
+      if (one.window == window->id) (one.swap ? window->others : window->reads).issue(one.target);
+    }
+  }
+}
+inline void tell_windows(Recorder& r) {
+  if (!watches_reads(r)) [[likely]]
+    return;
+  WrittenReads* const written = written_reads(r);
+  if (written == nullptr) return;
+  tell_windows(*written);
+  written->count = 0;
+}
+
 // A call has completed what this process had issued to that target, or to all.
 template <class C>
 KOJAK_INLINED inline void completed_reads(C& call, Window& window, std::uint32_t target,
@@ -164,6 +185,7 @@ KOJAK_INLINED inline void completed_reads(C& call, Window& window, std::uint32_t
         swapped = take_completed(c, {window.id, target, window.completions});
       });
   }
+  if constexpr (C::kOn) tell_windows(call.r);
   ++window.completions;
   window.reads.complete(target);
   if (!local) {
@@ -194,6 +216,7 @@ template <class C>
 KOJAK_INLINED inline void ended_reads(C& call, Window& window) {
   if constexpr (C::kOn) {
     if (watches_reads(call.r)) forget_reads(call.r, window.id);
+    tell_windows(call.r);
   }
   ++window.completions;
   window.reads.complete(kAbsent);
@@ -217,6 +240,7 @@ bool syncs_idly(const A& a, const Window& window, RegionId region, PollMember& w
 template <class A>
 [[gnu::noinline]] bool is_sync_poll(Recorder& r, const A& a, RegionId region, bool first) {
   const BookkeepingLock lock;
+  tell_windows(r);
   Window* const window = remembered_window<find_window>(r, a.win);
   PollMember what;
   return window != nullptr && defined_here(r, window->defined) &&
@@ -226,6 +250,7 @@ template <class A>
 [[gnu::noinline]] bool join_sync(Recorder& r, const A& a, RegionId region, Ticks enter,
                                  Ticks exit) {
   const BookkeepingLock lock;
+  tell_windows(r);
   Window* const window = remembered_window<find_window>(r, a.win);
   PollMember what;
   if (window == nullptr || !syncs_idly(a, *window, region, what)) return false;
@@ -254,6 +279,7 @@ template <class A>
 
 template <class A>
 bool flush_ends_poll(Recorder& r, const A& a) {
+  tell_windows(r);
   const Window* const window = remembered_window<find_window>(r, a.win);
   if (window == nullptr || !window->reads.none() || !window->others.none()) return false;
   std::uint32_t target = kAbsent;
@@ -283,6 +309,7 @@ inline bool names_lock(Recorder& r, const args::WinLock& a, SmallLock& lock) {
   if (a.lock_type != MPI_LOCK_SHARED || a.assertion != 0 || a.rank == MPI_PROC_NULL ||
       !the_session.one_caller)
     return false;
+  tell_windows(r);
   const Window* const window = remembered_window<find_window>(r, a.win);
   if (window == nullptr || !defined_here(r, window->defined) || !window->reads.none() ||
       !window->others.none())

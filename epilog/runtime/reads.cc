@@ -32,6 +32,7 @@ struct SmallReads {
   unsigned next_page = 0;
   std::uintptr_t refused = 0;  // the last page that is none of memory
   Ticks ask_again = 0;         // no other page is asked for before
+  WrittenReads untold;
   SmallLock lock;
   bool lock_waits = false;                      // that one is held back
   std::uint64_t noted = 0;                      // size of the note before it
@@ -376,6 +377,23 @@ void forget_reads(Recorder& r, std::uint32_t window) {
   });
 }
 
+WrittenReads* written_reads(const Recorder& r) {
+  WrittenReads& untold = r.trace->reads->untold;
+  return untold.count != 0 ? &untold : nullptr;
+}
+namespace {
+
+void note_written(WrittenReads& to, const PollMember& read) {
+  const bool swap = read.kind == PollKind::kSwap;
+  for (unsigned i = 0; i < to.count; ++i) {
+    const WrittenReads::One& one = to.of[i];
+    if (one.window == read.window && one.target == read.target && one.swap == swap) return;
+  }
+  if (to.count != WrittenReads::kMost) to.of[to.count++] = {read.window, read.target, swap};
+}
+
+}  // namespace
+
 void write_held_reads(Recorder& r) {
   r.reads_wait = false;
   SmallReads& s = *r.trace->reads;
@@ -386,6 +404,7 @@ void write_held_reads(Recorder& r) {
   for (; s.written != s.count; ++s.written) {
     const SmallRead& read = s.ring[s.written].is;
     const PollMember& what = read.what;
+    note_written(s.untold, what);
     if (!need_room(r, 2 * kMaxRecord)) continue;
     const auto target = static_cast<PeerId>(what.target);
     const auto window = static_cast<WindowId>(what.window);

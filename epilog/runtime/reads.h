@@ -74,6 +74,19 @@ struct SmallLock {
 // An unlock was recorded, before take_values(): so many operations lay under its lock.
 [[gnu::noinline]] void note_unlock(Recorder& r, std::uint32_t window, std::uint32_t target,
                                    std::uint64_t operations);
+// Reads and swaps that were held back and have been written since: their windows are told of them
+// as of all that was issued. kMost: and of others that are forgotten.
+struct WrittenReads {
+  static constexpr unsigned kMost = 8;
+  struct One {
+    std::uint32_t window, target;
+    bool swap;
+  };
+  unsigned count = 0;
+  One of[kMost];
+};
+// Those since the last time; null if there are none.
+WrittenReads* written_reads(const Recorder& r);
 // All reads that are held back are complete when this call has returned.
 bool completes_held(const Recorder& r, const Completing& what);
 // How the call in hand ends the series where what is held back was no poll that can be joined.
