@@ -30,6 +30,8 @@ def check(name, stage, reads, finds, found, join):
     calls = {value(line, "rmaid") for n, line in stage.lines if n == "MPI_RMA_CALL" and value(line, "kind") == kind}
     if not small <= calls:
         sys.exit(f"{name}: places without their operations\n{lines}")
+    if name == "between" and stage.count("MPI_WIN_FLUSH") != reads:
+        sys.exit(f"{name}: {reads} reads, {stage.count('MPI_WIN_FLUSH')} calls that complete them\n{lines}")
     values = [line for n, line in stage.lines if n == "MPI_VALUE"]
     if not join or name not in JOINED:
         if joined or values:

@@ -89,6 +89,16 @@ static int flushed(int* to) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   return *to;
 }
+/* Another call between the read and its flush. */
+static int between(int* to) {
+  int mine = 0;
+  after_a_while();
+  ++reads;
+  MPI_Get(to, 1, MPI_INT, kTarget, 3, 1, MPI_INT, win);
+  MPI_Sendrecv(&one, 1, MPI_INT, 0, 1, &mine, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  MPI_Win_flush(kTarget, win);
+  return *to;
+}
 /* Operations that leave what is there as it is. */
 static int sum(int* to) {
   ++reads;
@@ -259,6 +269,7 @@ int main(int argc, char** argv) {
   stage("accumulate", accumulate);
   stage("by_request", by_request);
   stage("with_request", with_request);
+  stage("between", between);
   stage("flushed", flushed);
   stage("sum", sum);
   stage("bits", bits);
