@@ -273,7 +273,7 @@ Status TwoPasses::read(const Watches& watches) {
     tell_services(traces_, survey_->traces, times_->clocks, survey_->definitions);
   }
   for (const TraceFacts& facts : survey_->traces) expected_ += facts.events;
-  files_.close_files();  // processes that are forked in between have none of them
+  if (watches) files_.close_files();  // processes that are forked in between are to have none
   options_.progress = nullptr;
   return {};
 }
