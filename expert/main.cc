@@ -222,10 +222,11 @@ Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input&
       merging->threads =
           std::max(1u, merging->threads / static_cast<unsigned>(parallel::launched()->on_node));
     }
-    merging->progress = [&](std::uint64_t done, std::uint64_t all) {
+    const auto show = [&](std::uint64_t done, std::uint64_t all) {
       if (!bar) bar.emplace("merging", all);
       bar->update_now(done);
     };
+    if (team.leads()) merging->progress = show;
     wanted.merge = &*merging;
   }
   // (Finding where to cut it takes as long as analysing it.)

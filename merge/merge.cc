@@ -275,7 +275,7 @@ Status TwoPasses::read(const Watches& watches) {
     WindowOverlaps(traces_, *survey_);
   }
   for (const TraceFacts& facts : survey_->traces) expected_ += facts.events;
-  files_.close_files();  // processes that are forked in between have none of them
+  if (watches) files_.close_files();  // processes that are forked in between are to have none
   options_.progress = nullptr;
   return {};
 }
