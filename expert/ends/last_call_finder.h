@@ -40,6 +40,8 @@ class LastCallFinder {
   void on_enter(const earl::OpenCall& call) {
     if (any()) [[unlikely]]
       open_calls_.erase(call.index);
+    if (!open_polls_.empty()) [[unlikely]]  // what was noted behind it came later
+      open_polls_.erase(call.index);
   }
   void on_call(const earl::Call& call) {
     note_call(call);

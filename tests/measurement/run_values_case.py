@@ -8,7 +8,7 @@ import sys
 from run_polls_case import case_of_mode, printed, stages, value
 from run_trace_case import listing
 
-READ, SWAP, SYNC, FOUND = 4, 5, 6, 1
+READ, SWAP, SYNC, LONG, FOUND = 4, 5, 6, 8, 1  # kinds of members (LONG: no other poll); an end
 JOINED = ("get", "fetch", "local", "accumulate", "by_request", "with_request", "sum", "bits", "same", "both", "freed",
           "swap", "replace", "alone")
 KEEP = ("sum", "bits", "same")  # leave what is there: gets, where somebody looks
@@ -20,7 +20,7 @@ def check(name, stage, reads, finds, found, join):
     swaps = name in ("swap", "replace")
     kind = GET_AND_PUT if swaps or (name in KEEP and not join) else GET
     lines = "\n".join(line for _, line in stage.lines[:40])
-    joined = [line for n, line in stage.lines if n in ("MPI_POLL", "MPI_POLL_CALL")]
+    joined = [line for n, line in stage.lines if n in ("MPI_POLL", "MPI_POLL_CALL") and value(line, "kind") != LONG]
     in_series = sum(value(line, "polls" if line.startswith("MPI_POLL_CALL") else "count") for line in joined)
     small = {value(line, "rmaid") for n, line in stage.lines if n == "MPI_RMA_PLACE" and value(line, "kind") == kind}
     if any(value(line, "kind") != (SWAP if swaps else READ) for line in joined):
