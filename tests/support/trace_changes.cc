@@ -11,7 +11,9 @@
 #include <sstream>
 
 #include "epilog/format/collective_operations.h"
+#include "epilog/format/field_values.h"
 #include "epilog/format/service.h"
+#include "epilog/format/window_memory.h"
 #include "tests/support/trace_records.h"
 
 namespace kojak::support {
@@ -98,13 +100,14 @@ FieldChanges::Id scattered(std::mt19937_64& random, std::uint32_t most) {
   };
 }
 
-// When processes begin to serve the others is a text.
-void change_services(TraceRecords& trace, const std::function<double(double)>& time) {
+// Values of the run's properties whose keys are such ones, which are texts.
+void change_properties(TraceRecords& trace, const std::function<bool(const std::string&)>& is,
+                       const std::function<std::string(const std::string&)>& other) {
   std::set<std::uint32_t> keys, values;
   for (const TraceRecord& record : trace.records) {
     if (!record.is(RecordType::kString)) continue;
     const auto string = trace.as<String>(record);
-    if (is_service_key(std::string(string.str))) keys.insert(raw(string.strid));
+    if (is(std::string(string.str))) keys.insert(raw(string.strid));
   }
   for (const TraceRecord& record : trace.records) {
     if (!record.is(RecordType::kRunProperty)) continue;
@@ -115,12 +118,28 @@ void change_services(TraceRecords& trace, const std::function<double(double)>& t
     if (!record.is(RecordType::kString)) continue;
     auto string = trace.as<String>(record);
     if (!values.contains(raw(string.strid))) continue;
-    std::ostringstream changed;
-    changed << std::setprecision(17) << time(std::stod(std::string(string.str)));
-    const std::string text = changed.str();
+    const std::string text = other(std::string(string.str));
     string.str = text;
     record = trace.made(string);
   }
+}
+// When processes begin to serve the others.
+void change_services(TraceRecords& trace, const std::function<double(double)>& time) {
+  change_properties(trace, is_service_key, [&](const std::string& value) {
+    std::ostringstream changed;
+    changed << std::setprecision(17) << time(std::stod(value));
+    return changed.str();
+  });
+}
+// Which windows lie over one memory.
+void change_overlaps(TraceRecords& trace, const FieldChanges::Id& window) {
+  change_properties(
+      trace, [](const std::string& key) { return key.starts_with(run_property::kWindowsMemory); },
+      [&](const std::string& value) {
+        std::vector<WindowMemory> windows = windows_in(value);
+        for (WindowMemory& w : windows) w.window = window(w.window);
+        return written(windows);
+      });
 }
 
 FieldChanges rank_changes(const Map& processes, const Map& locations) {
@@ -184,7 +203,15 @@ TraceBytes with_other_identifiers(const TraceBytes& trace, std::uint64_t seed, s
   const auto first = static_cast<std::uint32_t>(random() % 50 + 1);
   changes.operation = changes.request = [=](std::uint32_t id) { return first + id; };
   TraceRecords records = records_of(trace);
-  for (TraceRecord& record : records.records) {  // a call that did not return names a lock so
+  change_overlaps(records, changes.window);
+  for (TraceRecord& record : records.records) {  // tests of a lock, and a call that did not return
+    if (record.is(RecordType::kMpiPoll)) {
+      auto poll = records.as<MpiPoll>(record);
+      const bool lock = raw(poll.kind) == raw(PollKind::kShmem) && raw(poll.bytes) == 0;
+      if (!lock || raw(poll.disp) > UINT32_MAX) continue;
+      poll.disp = Count64{changes.lock(static_cast<std::uint32_t>(raw(poll.disp)))};
+      record = records.made(poll);
+    }
     if (!record.is(RecordType::kMpiOpenCall)) continue;
     auto open = records.as<MpiOpenCall>(record);
     if (!is_absent(open.cid) || !is_absent(open.wid) || raw(open.ordinal) > UINT32_MAX) continue;

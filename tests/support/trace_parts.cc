@@ -6,6 +6,7 @@
 #include <set>
 
 #include "epilog/format/mpi_functions.h"
+#include "epilog/format/window_memory.h"
 #include "tests/support/plain_events.h"
 #include "tests/support/trace_records.h"
 
@@ -168,6 +169,14 @@ Substitutes substitutes(const TraceRecords& trace) {
 std::vector<std::uint32_t> windows_used(const TraceBytes& trace) {
   const Calls calls(trace);
   return {calls.used.begin(), calls.used.end()};
+}
+
+bool windows_share_memory(const TraceBytes& bytes) {
+  const TraceRecords trace = records_of(bytes);
+  return std::any_of(trace.records.begin(), trace.records.end(), [&](const TraceRecord& record) {
+    return record.is(RecordType::kString) &&
+           std::string(trace.as<String>(record).str).starts_with(run_property::kWindowsMemory);
+  });
 }
 
 bool windows_meet(const TraceBytes& trace) {

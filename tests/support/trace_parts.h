@@ -20,6 +20,8 @@ std::vector<std::uint32_t> windows_used(const TraceBytes& trace);
 // progress), so that everybody is inside MPI when they were. Waits of requests keep their names:
 // what they completed on other windows is gone.
 TraceBytes only_window(const TraceBytes& trace, std::uint32_t window);
+// Whether windows lie over one memory, so that what is written through one is read through another.
+bool windows_share_memory(const TraceBytes& trace);
 // Whether some call waited for operations on several windows: it waits once, but is in several
 // parts.
 bool windows_meet(const TraceBytes& trace);

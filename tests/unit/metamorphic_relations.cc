@@ -201,7 +201,8 @@ class Relations {
   }
   void windows() {
     const std::vector<std::uint32_t> used = support::windows_used(trace_);
-    if (used.size() < 2) return;
+    // What is written through one window may be read through another.
+    if (used.size() < 2 || support::windows_share_memory(trace_)) return;
     const bool meet = support::windows_meet(trace_);
     const auto other_waits = [](const std::string& m) {
       return is_pattern(m) && !is_of_windows(m);
