@@ -411,7 +411,7 @@ def test_all_of_a_kind_are_those_of_the_states():
 def test_pointer_columns():
     trace = earl.open(REFERENCE / "gats.elg")
     names = [name for name in earl.COLUMNS if name.endswith("ptr")]
-    assert len(names) == 10
+    assert len(names) == 11
     columns = trace.columns(names + ["thread", "sent", "received", "code", "call_site", "request"])
     for event in trace:
         for name in names:
