@@ -165,6 +165,7 @@ def notifications(trace, severities, progress_of):
     writes = [w for w in writes if w["pos"] > first_place]
     memory = _memory(trace)
     for write in writes:
+        write["part"] = _part(memory, write["window"], write["target"])
         write["window"], write["first"] = _address(memory, write["window"], write["target"], write["first"])
     stretches = _stretches(trace)
     for value in trace.events:
@@ -279,7 +280,8 @@ def _who_changed(trace, windows, memory, writes, value, read, last, series):
     known = [w for w in known if not w["swap"]] or known
     if known:
         return known[-1]["call"].enter
-    unknown = [w for w in there if w["first"] is None]
+    unknown = [w for w in there if w["first"] is None and
+               (w["part"] is None or (w["part"][0] < first + read.bytes and first < w["part"][1]))]
     if unknown:
         return unknown[-1]["call"].enter if len({w["origin"] for w in unknown}) == 1 else None
     paused = any(c.region.name == "PAUSING" and c.begin.pos < value.pos for c in trace.calls)

@@ -53,9 +53,9 @@ def test_every_pointer_and_aspect_has_an_example_in_python():
 def test_every_pointer_and_aspect_has_an_example_in_cpp():
     text = "\n".join(example.code for example in CPP)
     names = members("earl/access/archive.h", r"KOJAK_EARL_POINTER\((\w+ptr)\)") | {"enterptr"}
-    assert len(names) == 10
+    assert len(names) == 11
     aspects = members("earl/index/state.h", r"(?m)^  [A-Z]\w+(?:<\w+>)? (\w*[a-z]);$")
-    assert len(aspects) == 16
+    assert len(aspects) == 17
     epochs = {"access", "exposure", "fence", "lock", "lock_all", "epoch_pair", "epoch_pairs",
               "access_transactions", "exposure_transactions", "finished"}
     queries = {"state", "state_at", "first_at", "for_each", "call_path", "call_tree", "definitions",
