@@ -28,13 +28,14 @@ struct Polling {
   PollSeries::Table* table = nullptr;
   static constexpr std::size_t kSites = 16;
   PollSite sites[kSites];
-  // Long calls of the series and of the slice that is open, in the order of their exits; all those
-  // of one poll have room when there are no more than kFewLong.
+  // Long calls of the series and of the slice that is open, in the order of their exits; of more
+  // than these the longest.
   struct LongCall {
     PollMember of;
     PollTicks enter, exit;
+    PollTicks length() const { return exit - enter; }
   };
-  static constexpr unsigned kFewLong = 16, kMostLong = kFewLong + 9;
+  static constexpr unsigned kMostLong = 24;
   LongCall long_calls[kMostLong];
   unsigned long_count = 0;
   std::uint64_t metrics[2 * Metrics::kMost];  // at the first poll's enter, and the last one's exit
@@ -314,8 +315,8 @@ void settle_slice(Recorder& r, Ticks exit) {
     write_series(r, p, PollEnd::kOtherClass);
     p.series.turn(poll_scale);
   }
-  // The flush is later than what the series has had; and no more long calls can be told of.
-  if (r.trace->spilled || p.long_count > Polling::kFewLong) {
+  // The flush is later than what the series has had.
+  if (r.trace->spilled) {
     take_series(r);
     write_series(r, p, PollEnd::kOtherCall);
     p.series.close();
@@ -413,7 +414,16 @@ bool hold_polling(Recorder& r) {
 
 void note_long_call(Recorder& r, const PollMember& of, Ticks enter, Ticks exit) {
   Polling& p = *r.polling;
-  if (p.long_count != Polling::kMostLong) p.long_calls[p.long_count++] = {of, enter, exit};
+  if (p.long_count == Polling::kMostLong) {
+    unsigned least = 0;
+    for (unsigned i = 1; i < p.long_count; ++i) {
+      if (p.long_calls[i].length() < p.long_calls[least].length()) least = i;
+    }
+    if (p.long_calls[least].length() >= exit - enter) return;
+    for (unsigned i = least + 1; i < p.long_count; ++i) p.long_calls[i - 1] = p.long_calls[i];
+    --p.long_count;
+  }
+  p.long_calls[p.long_count++] = {of, enter, exit};
 }
 
 void join_read(Recorder& r, const PollMember& what, Ticks enter, Ticks exit, Ticks inside) {
