@@ -54,6 +54,8 @@ void apply_alone(State& s, Event& e) {
   s.paths.apply(e);
   s.symmetric.apply(e);
   s.shmem_waits.apply(e);
+  s.polls.apply(e);
+  s.values.apply(e);
   s.messages.apply(e);
   s.transfers.apply(e);
   s.origins.apply(e);
