@@ -125,7 +125,8 @@ void Archive::restore(std::uint64_t pos, sequence::SymmetricMemory& to) const {
     const std::uint64_t place = placeptr(begin);
     to.restore((*this)[begin], place == kNoEvent ? 0 : (*this)[place].context);
   }
-  to.restore_pointers(placeptr(pos), writeptr(pos));
+  const bool is_wait = type(pos) == EventType::kShmemWait;
+  to.restore_pointers(placeptr(pos), is_wait ? writeptr(pos) : kNoEvent);
 }
 
 void Archive::restore(std::uint64_t pos, sequence::PollSeries& to) const {
