@@ -6,6 +6,7 @@
 // of a part of memory the number of shared windows.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <utility>
@@ -48,6 +49,13 @@ class WindowAddresses {
     const bool known = first != RmaPlace::kUnknown;
     return {absent<WindowId>(), target, known ? part->address + first : first, part->address,
             part->end()};
+  }
+  // What these bytes are known by, whatever window they are told of.
+  using Bytes = std::array<std::uint64_t, 4>;
+  Bytes bytes_at(WindowId window, ProcessId target, std::uint64_t first,
+                 std::uint64_t bytes) const {
+    const Place at = place(window, target, first);
+    return {raw(at.window), raw(target), at.first, bytes};
   }
   // Over that of a shared window, so that others may have stored there, too.
   bool over_shared(WindowId window, ProcessId target) const {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <limits>
 #include <map>
@@ -104,7 +103,7 @@ class WindowWrites {
 template <class Taken, class Given>
 class SwapLocks {
  public:
-  using Place = std::array<std::uint64_t, 4>;
+  using Place = WindowAddresses::Bytes;
   // Who held it since when, and until when.
   struct Holding {
     ProcessId process{};

@@ -13,12 +13,6 @@ ProcessId WindowValues::process(std::uint32_t location) const {
   return i != kAbsent ? trace_->process(i) : absent<ProcessId>();
 }
 
-WindowValues::Locks::Place WindowValues::place_of(WindowId window, ProcessId target,
-                                                  std::uint64_t first, std::uint64_t bytes) const {
-  const WindowAddresses::Place at = writes_.addresses().place(window, target, first);
-  return {raw(at.window), raw(target), at.first, bytes};
-}
-
 void WindowValues::follow(const Event& e) {
   if (!any_ && e.type != EventType::kMpiRmaPlace) return;
   const ProcessId here = process(raw(e.loc));
@@ -58,7 +52,8 @@ void WindowValues::place(const Event& e, Location& at, ProcessId here) {
   at.placed = writes ? raw(e.rmaid) + (reads ? 1 : 0) : kAbsent;
   at.place = e;
   if (writes && known && e.code != kPlaceSwap) {
-    locks_.give(place_of(e.win, target, e.offset, e.count[0]), here, {e.enterptr, e.time});
+    locks_.give(writes_.addresses().bytes_at(e.win, target, e.offset, e.count[0]), here,
+                {e.enterptr, e.time});
   }
 }
 
@@ -93,7 +88,7 @@ void WindowValues::poll(const Event& e, Location& at) {
   const ProcessId target = process(raw(e.peer));
   if (!values || is_absent(target)) return;
   Asked& asked = at.asked
-                     .try_emplace(place_of(e.win, target, e.offset, e.code),
+                     .try_emplace(writes_.addresses().bytes_at(e.win, target, e.offset, e.code),
                                   Asked{e.first_enter, e.last_enter})
                      .first->second;
   asked.first = std::min(asked.first, e.first_enter);
@@ -104,7 +99,8 @@ void WindowValues::value(const Event& e, Location& at, ProcessId here) {
   const auto read = std::find_if(at.reads.begin(), at.reads.end(),
                                  [&](const Read& r) { return r.rmaid == e.rmaid; });
   if (read == at.reads.end()) return;
-  const Locks::Place place = place_of(read->window, read->target, read->first, read->bytes);
+  const Locks::Place place =
+      writes_.addresses().bytes_at(read->window, read->target, read->first, read->bytes);
   const auto asked = at.asked.find(place);
   if (read->swaps) {
     const std::deque<Locks::Holding>* const turns = locks_.swap(

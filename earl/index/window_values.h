@@ -81,8 +81,6 @@ class WindowValues {
   void end(const Event& e);
   void took(const Read& read, const std::deque<Locks::Holding>& turns, const Asked& asked,
             ProcessId process);
-  Locks::Place place_of(WindowId window, ProcessId target, std::uint64_t first,
-                        std::uint64_t bytes) const;
   ProcessId process(std::uint32_t location) const;
 
   const Trace* trace_;

@@ -196,11 +196,7 @@ class WaitFinders {
   }
   void on_passive_step(const earl::PassiveStep& step) {
     if (!rma_) return;
-    if (!step.call->polled) return rma_->on_passive_step(step);
-    const Call call = from_first_poll(*step.call);
-    earl::PassiveStep polled = step;
-    polled.call = &call;
-    rma_->on_passive_step(polled);
+    with_first_poll(step, [&](const earl::PassiveStep& seen) { rma_->on_passive_step(seen); });
   }
   void on_quiet(const Call& call, const earl::Quiet& quiet) {
     if (rma_) rma_->on_quiet(call, quiet);
@@ -208,11 +204,7 @@ class WaitFinders {
   }
   void on_symmetric_lock(const earl::SymmetricLock& lock) {
     if (!rma_) return;
-    if (!lock.call->polled) return rma_->on_symmetric_lock(lock);
-    const Call call = from_first_poll(*lock.call);
-    earl::SymmetricLock polled = lock;
-    polled.call = &call;
-    rma_->on_symmetric_lock(polled);
+    with_first_poll(lock, [&](const earl::SymmetricLock& seen) { rma_->on_symmetric_lock(seen); });
   }
   void on_symmetric_wait(const earl::SymmetricWait& wait) {
     out_.begin_operation(Operation::Object::kNothing, 0);
@@ -265,6 +257,15 @@ class WaitFinders {
     Call result = call;
     result.enter = call.waits_from();
     return result;
+  }
+  // tell(what is told of a call), which the patterns see like that.
+  template <class T, class Tell>
+  static void with_first_poll(const T& told, Tell&& tell) {
+    if (!told.call->polled) return tell(told);
+    const Call call = from_first_poll(*told.call);
+    T seen = told;
+    seen.call = &call;
+    tell(seen);
   }
   // When a part first asked for that request, or at the place of the call that found it.
   static auto asked_for(const Call& found, RequestId request) {

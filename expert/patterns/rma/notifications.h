@@ -46,8 +46,9 @@ class Notifications {
     }
     if (!place.writes) return;
     if (place.known() && !place.swap) {
-      locks_.give(place_of(place.window, place.target, place.first, place.bytes),
-                  place.call->process, enter_of(*place.call));
+      locks_.give(
+          writes_.addresses().bytes_at(place.window, place.target, place.first, place.bytes),
+          place.call->process, enter_of(*place.call));
     }
     const std::uint32_t put = raw(place.rmaid) + (place.reads ? 1 : 0);
     issue(*place.call, place.window, place.target, put, place.first, place.bytes, place.swap);
@@ -131,11 +132,6 @@ class Notifications {
   };
   using Writes = earl::WindowWrites<Written>;
   using Locks = earl::SwapLocks<Seconds, EndedBy>;
-  Locks::Place place_of(WindowId window, ProcessId target, std::uint64_t first,
-                        std::uint64_t bytes) const {
-    const earl::WindowAddresses::Place at = writes_.addresses().place(window, target, first);
-    return {raw(at.window), raw(target), at.first, bytes};
-  }
   struct Location {
     std::array<Read, kMostReads> reads;
     std::size_t next_read = 0;
@@ -205,9 +201,9 @@ class Notifications {
   template <class Out>
   void swapped(const earl::OpenCall& at, const Read& read, const MpiValue& value,
                const PollStretches::Parts& parts, const RmaWaits* rma, Out& out) {
-    const std::deque<Locks::Holding>* const turns =
-        locks_.swap(place_of(read.window, read.target, read.first, read.bytes), at.process,
-                    raw(value.value), raw(value.other), read.call.enter, enter_of(read.call));
+    const std::deque<Locks::Holding>* const turns = locks_.swap(
+        writes_.addresses().bytes_at(read.window, read.target, read.first, read.bytes), at.process,
+        raw(value.value), raw(value.other), read.call.enter, enter_of(read.call));
     if (turns != nullptr && ends(at, parts)) {
       contended(at, read, value.time, *turns, parts, rma, out);
     }
