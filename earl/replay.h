@@ -174,13 +174,15 @@ class Replay {
   // number 0.
   void begin(const Standing& standing) { handlers_.begin(standing); }
   // Reads to the end of the trace, or up to its damage (Trace::damage()).
-  void run() {
+  // `goes_on`: the run does behind it, if it is at rest there.
+  void run(bool goes_on = false) {
     EventLoop::run(trace_, handlers_);
     at_rest_ = handlers_.at_rest();
+    if (goes_on && at_rest_) handlers_.leave_open();
     handlers_.finish();
   }
-  // Whether, where the trace ended, nothing was open but regions: the run may go on behind it in
-  // another trace.
+  // Whether, where the trace ended, nothing was open but regions and what else a Standing tells:
+  // the run may go on behind it in another trace.
   bool at_rest() const { return at_rest_; }
   // The tree so far, also from within handlers.
   const CallTree& call_tree() const { return handlers_.call_tree(); }

@@ -1,10 +1,11 @@
 // Where the locations of a trace stand at a place in its midst, for who begins to read there
 // (Replay::begin). Values only: no file has it.
 //
-// At that place nothing may be open but these regions, and fence epochs without operations: no
-// message, request, other epoch, lock or call that several processes make together has one end
-// before it and one behind it. Counts of such things begin anew, at all processes alike; but the
-// first fence of a window ends no epoch, so fences count on.
+// At that place nothing may be open but these regions, fence epochs without operations, and locks
+// of all without operations, on windows where no other lock is ever taken: no message, request,
+// other epoch, lock or call that several processes make together has one end before it and one
+// behind it. Counts of such things begin anew, at all processes alike; but the first fence of a
+// window ends no epoch, so fences count on.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,7 @@ struct Standing {
     // to what is before. (What else has ended in these regions does, too.)
     Ticks goes_on_with = 0;
     std::vector<Fenced> fenced;
+    std::vector<WindowId> held;  // on which it holds a lock of all
     std::optional<Processor> processor;
     Seconds last;  // when its latest event was
   };

@@ -31,7 +31,7 @@ LeftOut left_out(const earl::Trace& trace, AnalysisOptions& options) {
 // One pass over a trace, or a part of one.
 class Reading {
  public:
-  Reading(const TracePart& part, const AnalysisOptions& options)
+  Reading(const TracePart& part, const AnalysisOptions& options, bool last)
       : trace_(*part.trace), analysis(trace_, options, part.gate), replay_(trace_, analysis) {
     const Seconds first = trace_.next_time().value_or(Seconds{0});
     if (part.gate != nullptr) {
@@ -45,10 +45,12 @@ class Reading {
       replay_.begin(*part.standing);
       analysis.go_on_from(*part.standing);
     }
-    replay_.run();
+    replay_.run(!last);
+    at_rest_ = last ? !analysis.holds_standing() : replay_.at_rest() && analysis.at_rest();
     analysis.end(replay_.call_tree(), std::max(replay_.now(), first));
   }
-  bool at_rest() const { return replay_.at_rest(); }
+  // The parts before and behind it know all that began before it and goes on behind it.
+  bool at_rest() const { return at_rest_; }
   PartSums take_sums() { return analysis.take_sums(replay_.call_tree(), trace_.findings()); }
 
  private:
@@ -59,6 +61,7 @@ class Reading {
 
  private:
   earl::Replay<Analysis> replay_;
+  bool at_rest_ = false;
 };
 
 Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, LeftOut left,
@@ -70,8 +73,8 @@ Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, Le
   std::vector<LocationId> locations;
   for (std::uint32_t i = 0; i < trace.location_count(); ++i) locations.push_back(trace.location(i));
   std::vector<ReportMetric> metrics = metrics_of(trace.definitions());
-  if (const RmaWaits* rma = analysis.finders().rma()) {
-    add_wait_remarks(*rma, trace.definitions(), metrics);
+  if (analysis.finders().rma() != nullptr) {
+    add_wait_remarks(sums.sureness, sums.lock_decisions, trace.definitions(), metrics);
   }
   Selection selection = options.selection;
   std::move(left.wrong.begin(), left.wrong.end(), std::back_inserter(selection.exclude));
@@ -120,34 +123,41 @@ Report analyse(earl::Trace& trace, const AnalysisOptions& wanted) {
   AnalysisOptions options = wanted;
   LeftOut left = left_out(trace, options);
   if (options.page != nullptr) options.page->open(trace);
-  Reading reading({&trace}, options);
+  Reading reading({&trace}, options, true);
+  reading.analysis.finish();
   return report_of(trace, reading.analysis, reading.take_sums(), std::move(left), options);
 }
 
 struct PartAnalysis::State {
-  State(const TracePart& part, const AnalysisOptions& wanted)
+  State(const TracePart& part, const AnalysisOptions& wanted, bool is_last)
       : trace(*part.trace),
         options(wanted),
+        last(is_last),
         left(left_out(trace, options)),
-        reading(part, options) {}
+        reading(part, options, is_last) {}
   earl::Trace& trace;
   AnalysisOptions options;
+  bool last;
   LeftOut left;
   Reading reading;
 };
 
 PartAnalysis::PartAnalysis(const TracePart& part, const AnalysisOptions& options, bool last)
-    : state_(std::make_unique<State>(part, options)) {
+    : state_(std::make_unique<State>(part, options, last)) {
   Analysis& analysis = state_->reading.analysis;
   if (part.trace->damage()) {
     why_ = "the trace is damaged";
-  } else if (!last && (!state_->reading.at_rest() || analysis.of<Unbegun>().any())) {
+  } else if (!state_->reading.at_rest() || (!last && analysis.of<Unbegun>().any())) {
     why_ = "something is open where it was to be cut";
   }
 }
 
 PartAnalysis::~PartAnalysis() = default;
-PartSums PartAnalysis::take_sums() {
+PassiveEvidence PartAnalysis::evidence() const {
+  return state_->reading.analysis.evidence();
+}
+PartSums PartAnalysis::take_sums(const PassiveEvidence& of_run) {
+  state_->reading.analysis.finish(&of_run, state_->last);
   return state_->reading.take_sums();
 }
 PartSums PartAnalysis::no_sums() const {

@@ -72,8 +72,10 @@ class PartAnalysis {
 
   // Why the run cannot be analysed with this part; empty if it can, as far as this part knows.
   const std::string& why() const { return why_; }
-  // Once.
-  PartSums take_sums();
+  // What it shows of what the whole run decides.
+  PassiveEvidence evidence() const;
+  // Once. `of_run`: what all parts show.
+  PartSums take_sums(const PassiveEvidence& of_run);
   // Of any part, before they are read.
   PartSums no_sums() const;
   // Of the last part, once, when its sums were taken; those of options.send_modes are set to all.

@@ -12,6 +12,7 @@
 
 #include "earl/findings.h"
 #include "expert/patterns/notes.h"
+#include "expert/patterns/rma/passive/wait_claims.h"
 #include "expert/sums/dispatchers.h"
 #include "expert/sums/instances.h"
 #include "expert/sums/processors.h"
@@ -32,6 +33,8 @@ struct PartSums {
   std::vector<CallPath> paths{};
   std::array<std::uint64_t, kNotes> notes{};
   earl::Findings findings{};
+  ProgressSureness sureness{};
+  model::LockDecisions lock_decisions{};
   bool late = false;  // something of it is decided by what the whole run shows
 
   // The part behind this one. A call path that is new there appears first there in the run.
@@ -56,6 +59,8 @@ struct PartSums {
     if (send_modes && !send_modes->add(*part.send_modes, here)) late = true;
     for (std::size_t n = 0; n < kNotes; ++n) notes[n] += part.notes[n];
     findings.add(part.findings);
+    sureness.add(part.sureness);
+    lock_decisions.add(part.lock_decisions);
     late = late || part.late || (dispatchers && !dispatchers->none());
   }
   template <class Archive>
@@ -63,7 +68,7 @@ struct PartSums {
     std::vector<std::pair<earl::Finding, earl::Findings::Row>> found;
     findings.for_each(
         [&](earl::Finding f, const earl::Findings::Row& row) { found.emplace_back(f, row); });
-    archive(severities, unexplained, paths, notes, found, late);
+    archive(severities, unexplained, paths, notes, found, sureness, lock_decisions, late);
     if constexpr (Archive::kReads) {
       for (const auto& [f, row] : found) findings.add(f, row.first_pos, row.first_loc, row.count);
     }

@@ -202,11 +202,27 @@ class Analysis : public earl::Sink {
     finders_.on_omp_lock(call, lock, time, acquired);
   }
 
+  // Whether nothing is open that goes on behind the last event so far.
+  bool at_rest() const {
+    return finders_.at_rest();
+  }
+  // Whether something is open that was so before the first event.
+  bool holds_standing() const {
+    return finders_.holds_standing();
+  }
   // After the last event. The rest is asked once, in this order.
   void end(const earl::CallTree& tree, Seconds last) {
     KOJAK_TELL(to_, on_end, last);
     of<TimeProfile>().finish(tree);
-    finders_.finish();
+    finders_.on_end();
+  }
+  // What this shows of what the whole run decides; and what that shows, if this is a part of it.
+  PassiveEvidence evidence() const {
+    return finders_.rma() != nullptr ? finders_.rma()->evidence() : PassiveEvidence();
+  }
+  void finish(const PassiveEvidence* of_run = nullptr, bool last = true) {
+    finders_.finish(of_run, last);
+    last_ = last;
     if (of<LastCallFinder>().any()) {
       last_calls_ = of<LastCallFinder>().finish();
       last_waits_ = find_last_waits(last_calls_);
@@ -237,7 +253,11 @@ class Analysis : public earl::Sink {
       if (auto& instances = of<std::optional<Instances>>()) sums.instances = std::move(instances);
       if (options_.send_modes != nullptr) sums.send_modes = *options_.send_modes;
     }
-    if (finders_.rma() != nullptr) sums.late = sums.late || !finders_.rma()->nothing_late();
+    if (const RmaWaits* const rma = finders_.rma()) {
+      sums.sureness = rma->sureness();
+      if (!last_) sums.sureness.confirmed = 0;  // which is the run's
+      sums.lock_decisions = rma->lock_decisions();
+    }
     return sums;
   }
   // Another one's, to be read (PartSums::visit).
@@ -328,6 +348,7 @@ class Analysis : public earl::Sink {
   Out<Listeners> out_;
   WaitFinders<Out<Listeners>> finders_;
   bool follows_ = false;  // something needs every region instance
+  bool last_ = true;      // no other part tells of the whole run
   std::optional<LibraryCalls> library_;
   LastCalls last_calls_;
   LastWaits last_waits_;

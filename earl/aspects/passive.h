@@ -77,9 +77,19 @@ class PassiveTarget {
     }
   }
 
-  // No lock is held.
+  // No lock is held but such of all, under which nothing is outstanding.
   bool at_rest() const {
-    return std::all_of(open_.begin(), open_.end(), [](const auto& open) { return open.empty(); });
+    const auto rests = [this](std::uint32_t i) {
+      const Group& group = groups_[epochs_[i].group];
+      return epochs_[i].all && group.with_gets.empty() && group.with_puts.empty();
+    };
+    return std::all_of(open_.begin(), open_.end(), [&](const auto& open) {
+      return std::all_of(open.begin(), open.end(), rests);
+    });
+  }
+  // What is open stays so behind the end of the trace.
+  void leave_open() {
+    for (std::vector<std::uint32_t>& open : open_) open.clear();
   }
 
  private:

@@ -28,6 +28,7 @@ struct PassiveStep {
   Kind kind{};
   bool exclusive = false;  // kLock
   bool local = false;      // kFlush
+  bool standing = false;   // kLockAll: held where the trace begins (Standing)
   const Call* call = nullptr;
   WindowId window{};
   ProcessId target{};  // kLock, kUnlock; kFlush: absent means all

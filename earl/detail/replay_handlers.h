@@ -451,6 +451,7 @@ class ReplayHandlers {
         core_.windows.begin(process(i), fenced.window, fenced.fences);
       }
       core_.stack.head(i).last = standing.locations[i].last;
+      for (const WindowId window : standing.locations[i].held) hold(i, window);
     }
   }
   bool at_rest() const {
@@ -458,6 +459,7 @@ class ReplayHandlers {
            core_.windows.at_rest() && core_.gats.at_rest() && core_.partitioned.at_rest() &&
            core_.passive.at_rest() && !core_.marked;
   }
+  void leave_open() { core_.passive.leave_open(); }
   // After the last event.
   void finish();
 
@@ -467,6 +469,18 @@ class ReplayHandlers {
       !std::is_same_v<decltype(&S::on_transfer_end), void (Sink::*)(const TransferEnd&)>;
 
   ProcessId process(std::uint32_t i) const { return core_.stack.head(i).process; }
+  // A lock of all is held since before the first event.
+  void hold(std::uint32_t i, WindowId window) {
+    Call lock;
+    lock.index = i;
+    lock.loc = core_.stack.head(i).id;
+    lock.process = process(i);
+    core_.passive.lock_all(lock, window);
+    PassiveStep step{.kind = PassiveStep::Kind::kLockAll, .standing = true};
+    step.call = &lock;
+    step.window = window;
+    sink_.on_passive_step(step);
+  }
   PeerId peer_process(PeerId peer) const {
     return is_absent(peer) ? peer : static_cast<PeerId>(raw(core_.process_of(peer)));
   }

@@ -83,6 +83,12 @@ struct LockDecisions {
     requests += decision == LockDecision::kRequests;
     circles += decision == LockDecision::kCircle;
   }
+  void add(const LockDecisions& other) {
+    proof += other.proof;
+    durations += other.durations;
+    requests += other.requests;
+    circles += other.circles;
+  }
 };
 
 class LockOrder {

@@ -125,16 +125,16 @@ std::vector<ReportMetric> metrics_of(const Definitions& definitions) {
   return metrics;
 }
 
-void add_wait_remarks(const RmaWaits& waits, const Definitions& definitions,
-                      std::vector<ReportMetric>& metrics) {
+void add_wait_remarks(const ProgressSureness& sureness, const model::LockDecisions& order,
+                      const Definitions& definitions, std::vector<ReportMetric>& metrics) {
   for (ReportMetric& m : metrics) {
     std::string text;
     const bool there = model_needed(m.metric.needs) || !definitions.windows.empty();
     if (there && m.metric.sureness == Metric::Sureness::kProgress) {
-      text = progress_remark(waits.sureness());
+      text = progress_remark(sureness);
     }
     if (m.metric.sureness == Metric::Sureness::kLockOrder) {
-      text = order_remark(waits.lock_decisions());
+      text = order_remark(order);
     }
     if (text.empty()) continue;
     if (!m.remark.empty()) m.remark += ' ';

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "epilog/format/definitions.h"
-#include "expert/patterns/rma/passive/waits.h"
+#include "epilog/model/lock_order.h"
+#include "expert/patterns/rma/passive/wait_claims.h"
 #include "expert/profile/report.h"
 
 namespace kojak::expert {
@@ -14,7 +15,7 @@ namespace kojak::expert {
 std::vector<ReportMetric> metrics_of(const Definitions& definitions);
 
 // Adds how sure the claims of Wait for Progress are, and how the order of lock holders was found.
-void add_wait_remarks(const RmaWaits& waits, const Definitions& definitions,
-                      std::vector<ReportMetric>& metrics);
+void add_wait_remarks(const ProgressSureness& sureness, const model::LockDecisions& order,
+                      const Definitions& definitions, std::vector<ReportMetric>& metrics);
 
 }  // namespace kojak::expert

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,14 +22,15 @@ struct Header {
   std::uint64_t size = 0;  // of what follows
 };
 
+// Who does not read any more is found when he is heard.
 bool write_all(int to, const void* from, std::size_t n) {
   const auto* p = static_cast<const std::byte*>(from);
   while (n != 0) {
-    const ssize_t written = ::write(to, p, n);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    p += written;
-    n -= static_cast<std::size_t>(written);
+    const ssize_t sent = ::send(to, p, n, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    p += sent;
+    n -= static_cast<std::size_t>(sent);
   }
   return true;
 }
@@ -45,13 +47,9 @@ bool read_all(int from, void* to, std::size_t n) {
   return true;
 }
 
-[[noreturn]] void be_child(std::size_t k, int to, const Children::Work& work, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);
-  std::signal(SIGPIPE, SIG_IGN);
+bool write_message(int to, const Bytes& done) {
   Header header;
   std::string why;
-  const Bytes done = guarded([&] { return work(k); });
   if (done) {
     header.good = 1;
   } else {
@@ -60,8 +58,27 @@ bool read_all(int from, void* to, std::size_t n) {
   }
   const void* const from = done ? static_cast<const void*>(done->data()) : why.data();
   header.size = done ? done->size() : why.size();
-  const bool told = write_all(to, &header, sizeof header) && write_all(to, from, header.size);
-  ::_exit(told ? 0 : 1);
+  return write_all(to, &header, sizeof header) && write_all(to, from, header.size);
+}
+
+bool read_message(int from, Header& header, std::vector<std::byte>& bytes) {
+  if (!read_all(from, &header, sizeof header)) return false;
+  bytes.resize(header.size);
+  return read_all(from, bytes.data(), bytes.size());
+}
+
+[[noreturn]] void be_child(std::size_t k, int parent_end, const Children::Work& work,
+                           pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);
+  const auto ask = [&](const Bytes& given) {
+    Header header;
+    std::vector<std::byte> answer;
+    if (!write_message(parent_end, given) || !read_message(parent_end, header, answer)) ::_exit(1);
+    return answer;
+  };
+  const Bytes done = guarded([&] { return work(k, ask); });
+  ::_exit(write_message(parent_end, done) ? 0 : 1);
 }
 
 std::string words_of(int status) {
@@ -86,7 +103,9 @@ Status Children::start(std::size_t n, const Work& work) {
   children_.resize(n);
   for (std::size_t k = 0; k < n; ++k) {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return failed(k, std::strerror(errno));
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+      return failed(k, std::strerror(errno));
+    }
     const pid_t pid = ::fork();
     if (pid == 0) {
       ::close(ends[0]);
@@ -100,30 +119,40 @@ Status Children::start(std::size_t n, const Work& work) {
   return {};
 }
 
-Bytes Children::take(std::size_t k) {
-  Child& child = children_[k];
-  Header header;
-  std::vector<std::byte> bytes;
-  bool told = read_all(child.from, &header, sizeof header);
-  if (told) {
-    bytes.resize(header.size);
-    told = read_all(child.from, bytes.data(), bytes.size());
-  }
-  ::close(std::exchange(child.from, -1));
+int Children::end(Child& child) {
+  ::close(std::exchange(child.socket, -1));
   int status = 0;
   while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
   }
   child.pid = -1;
-  if (!told) return failed(k, words_of(status));
+  return status;
+}
+
+Bytes Children::hear(std::size_t k) {
+  Header header;
+  std::vector<std::byte> bytes;
+  if (!read_message(children_[k].socket, header, bytes)) {
+    return failed(k, words_of(end(children_[k])));
+  }
   if (header.good != 0) return bytes;
   Error error = failed(k, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   error.code = static_cast<ExitCode>(header.code);
   return error;
 }
 
+Bytes Children::take(std::size_t k) {
+  Bytes last = hear(k);
+  if (children_[k].pid > 0) end(children_[k]);
+  return last;
+}
+
+void Children::tell(std::size_t k, const std::vector<std::byte>& answer) {
+  (void)write_message(children_[k].socket, answer);
+}
+
 Children::~Children() {
   for (const Child& child : children_) {
-    if (child.from >= 0) ::close(child.from);
+    if (child.socket >= 0) ::close(child.socket);
     if (child.pid <= 0) continue;
     ::kill(child.pid, SIGKILL);
     while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {

@@ -27,12 +27,13 @@ std::vector<merge::Slice::Window> windows_of(merge::ProcessEpochs& epochs) {
   std::vector<merge::Slice::Window> windows;
   epochs.each_window([&](std::uint32_t id, merge::WindowEpochs& w) {
     if (w.freed) return;
-    merge::Slice::Window told{id, w.standing.fences, w.completions, w.standing.fence_open, {}};
+    const WindowStanding& at = w.standing;
+    merge::Slice::Window told{id, at.fences, w.completions, at.fence_open, at.all, {}};
     for (const merge::PeerEpochs& peer : w.peers()) {
       const PeerStanding& p = peer.standing;
       if (p.access != 0 || p.exposure != 0) told.peers.push_back({peer.rank, p.access, p.exposure});
     }
-    if (told.fences != 0 || told.completions != 0 || !told.peers.empty()) {
+    if (told.fences != 0 || told.completions != 0 || told.all != 0 || !told.peers.empty()) {
       windows.push_back(std::move(told));
     }
   });

@@ -21,7 +21,7 @@ Result<std::unique_ptr<LocalSlices>> LocalSlices::of(const merge::MergeOptions& 
   slices->definitions_.emplace(std::move(*trace));
   slices->alone_ = slices->why_not(options);
   if (!slices->alone_.empty()) return slices;
-  slices->meetings_ = slices->rows_.meetings(false);
+  slices->meetings_ = slices->rows_.meetings(true);
   for (Meeting& m : slices->meetings_) m.done = m.bytes;
   slices->length_ = slices->rows_.bytes();
   return slices;
@@ -63,7 +63,9 @@ const earl::Standing* LocalSlices::standing(std::size_t number) {
     }
     location.goes_on_with = earl::ticks_between(clock(at.row.enter), clock(at.row.exit));
     for (const merge::Slice::Window& w : at.windows) {
-      if (w.fences != 0) location.fenced.push_back({WindowId{rows_.window(i, w.id)}, w.fences});
+      const WindowId window{rows_.window(i, w.id)};
+      if (w.fences != 0) location.fenced.push_back({window, w.fences});
+      if (w.all != 0) location.held.push_back(window);
     }
     if (at.processor) {
       const Processor& p = *at.processor;

@@ -9,43 +9,90 @@
 namespace kojak::parallel {
 namespace {
 
-// What a child tells.
-struct FromChild {
+// What another one tells of its part.
+struct PartRead {
   std::string why;  // not empty: one process has to do it
   std::uint64_t events = 0;
+  expert::PassiveEvidence evidence;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(why, events, evidence);
+  }
+};
+struct PartSums {
+  std::string why;
   expert::PartSums sums;
   template <class Archive>
   void visit(Archive& archive) {
-    archive(why, events);
+    archive(why);
     if (why.empty()) archive(sums);
   }
 };
 
-// The others of a team, each of which has been asked for a part; the rest of what they tell is
-// received before this goes, since they wait until it is.
-class Asked {
- public:
-  Asked(Team& team, std::vector<std::size_t> cuts)
-      : team_(team), last_(static_cast<int>(cuts.size())) {
-    Packer packer;
-    packer(cuts);
-    for (int rank = 1; rank <= last_; ++rank) team_.ask(rank, packer.bytes());
+// What the leader of a team asks for: a part, of a run that is cut there; or the sums of that part.
+struct Request {
+  enum class Kind : std::uint8_t { kRead, kSums, kForget } kind{};
+  std::vector<std::size_t> cuts;
+  expert::PassiveEvidence evidence;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(kind, cuts, evidence);
   }
-  ~Asked() {
+};
+
+template <class T>
+std::vector<std::byte> packed(T value) {
+  Packer packer;
+  packer(value);
+  return packer.take();
+}
+
+// The processes that do the other parts: children, or a team, whose members wait until what they
+// tell is received, and for what they are asked next.
+class Others {
+ public:
+  Others(Team* team, std::size_t parts) : team_(team), parts_(parts) {}
+  Status start(const Children::Work& work, std::vector<std::size_t> cuts) {
+    if (team_ == nullptr) return children_.start(parts_, work);
+    ask({.kind = Request::Kind::kRead, .cuts = std::move(cuts)});
+    return {};
+  }
+  // Of the next part, each in turn.
+  Bytes hear() {
+    const std::size_t k = heard_++;
+    if (team_ != nullptr) return team_->answer_of(static_cast<int>(k) + 1);
+    return told_ ? children_.take(k) : children_.hear(k);
+  }
+  // When all were heard: asks for their sums.
+  void tell(const expert::PassiveEvidence& evidence) {
+    told_ = true;
+    if (team_ != nullptr) return ask({.kind = Request::Kind::kSums, .evidence = evidence});
+    heard_ = 0;
+    const std::vector<std::byte> bytes = packed(evidence);
+    for (std::size_t k = 0; k < parts_; ++k) children_.tell(k, bytes);
+  }
+  ~Others() {
+    if (team_ == nullptr) return;
     // (Without memory for that, the end of the team ends them.)
     (void)guarded([&]() -> Bytes {
-      while (taken_ < last_) (void)take();
+      while (heard_ < parts_) (void)hear();
+      if (!told_) ask({.kind = Request::Kind::kForget});
       return std::vector<std::byte>();
     });
   }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
-  // Of the next part.
-  Bytes take() { return team_.answer_of(++taken_); }
+  Others(const Others&) = delete;
+  Others& operator=(const Others&) = delete;
 
  private:
-  Team& team_;
-  int last_, taken_ = 0;
+  void ask(const Request& request) {
+    heard_ = 0;
+    const std::vector<std::byte> bytes = packed(request);
+    for (std::size_t k = 0; k < parts_; ++k) team_->ask(static_cast<int>(k) + 1, bytes);
+  }
+  Team* team_;
+  std::size_t parts_, heard_ = 0;
+  bool told_ = false;
+  Children children_;
 };
 
 }  // namespace
@@ -119,27 +166,37 @@ Bytes Parts::told_part(std::size_t number, const expert::AnalysisOptions& wanted
   quietly.progress = nullptr;
   auto analysis = part(number, quietly);
   if (!analysis) return analysis.error();
-  FromChild told{alone_, slices_->own_events(number, trace_->events_read()),
-                 (*analysis)->take_sums()};
-  if (told.why.empty()) told.why = too_much(told.sums);
-  Packer packer;
-  packer(told);
-  return packer.take();
+  PartRead told{alone_, slices_->own_events(number, trace_->events_read()),
+                (*analysis)->evidence()};
+  if (told.why.empty()) analysis_ = std::move(*analysis);
+  return packed(std::move(told));
+}
+
+Bytes Parts::told_sums(const expert::PassiveEvidence& of_run) {
+  const auto analysis = std::move(analysis_);
+  PartSums told{{}, analysis->take_sums(of_run)};
+  told.why = too_much(told.sums);
+  return packed(std::move(told));
 }
 
 void Parts::serve(const expert::AnalysisOptions& wanted) {
   if (!too_much(wanted).empty()) return;
   while (const auto work = team_->next_work()) {
-    std::vector<std::size_t> cuts;
+    Request request;
     Unpacker unpacker(*work);
-    unpacker(cuts);
-    if (!unpacker.good() || cuts != slices_->cuts()) {
+    unpacker(request);
+    const bool sums = request.kind == Request::Kind::kSums;
+    if (request.kind == Request::Kind::kForget) {
+      analysis_.reset();
+    } else if (!unpacker.good() ||
+               (sums ? analysis_ == nullptr : request.cuts != slices_->cuts())) {
       team_->answer(Error{.code = ExitCode::kOutputFailed,
                           .reason = "it sees other traces than the first process",
                           .remedy = "the run's folder must be the same for all processes"});
     } else {
       const auto number = static_cast<std::size_t>(team_->rank() - 1);
-      team_->answer(guarded([&] { return told_part(number, wanted); }));
+      team_->answer(
+          guarded([&] { return sums ? told_sums(request.evidence) : told_part(number, wanted); }));
     }
   }
 }
@@ -160,33 +217,47 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
     return std::optional<expert::Report>();
   };
   const std::size_t parts = slices_->size();
-  Children children;
-  if (team_ == nullptr) {
-    const auto work = [&](std::size_t k) { return told_part(k, wanted); };
-    if (Status status = children.start(parts - 1, work); !status) return status.error();
-  }
-  std::optional<Asked> asked;
-  if (team_ != nullptr) asked.emplace(*team_, slices_->cuts());
-  const auto take = [&](std::size_t k) { return asked ? asked->take() : children.take(k); };
+  Others others(team_, parts - 1);
+  const auto work = [&](std::size_t k, const Children::Ask& ask) -> Bytes {
+    Bytes told = told_part(k, wanted);
+    if (!told) return told;
+    const std::vector<std::byte> answer = ask(std::move(told));
+    expert::PassiveEvidence of_run;
+    Unpacker unpacker(answer);
+    unpacker(of_run);
+    return told_sums(of_run);
+  };
+  if (Status status = others.start(work, slices_->cuts()); !status) return status.error();
   auto last = part(parts - 1, wanted);
   if (!last) return last.error();
   if (!alone_.empty()) return by_one(alone_);
-  expert::PartSums of_last = (*last)->take_sums();
   events_ = slices_->own_events(parts - 1, trace_->events_read());
-  std::optional<expert::PartSums> all;
-  for (std::size_t k = 0; k + 1 < parts; ++k) {
-    auto bytes = take(k);
+  const auto hear = [&](std::size_t k, auto& told) -> Status {
+    const Bytes bytes = others.hear();
     if (!bytes) return bytes.error();
-    FromChild told{{}, 0, (*last)->no_sums()};
     Unpacker unpacker(*bytes);
     unpacker(told);
-    if (!unpacker.good()) {
-      return Error{
-          .code = ExitCode::kOutputFailed,
-          .reason = "what the process of part " + std::to_string(k + 1) + " tells cannot be read"};
-    }
+    if (unpacker.good()) return {};
+    return Error{
+        .code = ExitCode::kOutputFailed,
+        .reason = "what the process of part " + std::to_string(k + 1) + " tells cannot be read"};
+  };
+  expert::PassiveEvidence of_run = (*last)->evidence();
+  for (std::size_t k = 0; k + 1 < parts; ++k) {
+    PartRead told;
+    if (Status status = hear(k, told); !status) return status.error();
     if (!told.why.empty()) return by_one(told.why);
     events_ += told.events;
+    of_run.add(told.evidence);
+  }
+  if (of_run.crowded) return by_one("so many calls may have waited that some are left out");
+  others.tell(of_run);
+  expert::PartSums of_last = (*last)->take_sums(of_run);
+  std::optional<expert::PartSums> all;
+  for (std::size_t k = 0; k + 1 < parts; ++k) {
+    PartSums told{{}, (*last)->no_sums()};
+    if (Status status = hear(k, told); !status) return status.error();
+    if (!told.why.empty()) return by_one(told.why);
     all ? all->add(told.sums) : void(all.emplace(std::move(told.sums)));
   }
   all->add(of_last);

@@ -2,9 +2,10 @@
 // one, or why one has to do it.
 //
 // The first process cuts the run, starts the others, or asks those that a launcher has started,
-// analyses the last slice, and adds up what all have found. Each holds what an analysis holds; this
-// one a part of another one at a time. Errors: of reading, and of processes that fail or die
-// (children.h).
+// and analyses the last slice. When all have read theirs, each tells what it shows of what the
+// whole run decides, and is told what all show; then the first one adds up what all have found.
+// Each holds what an analysis holds; this one a part of another one at a time. Errors: of reading,
+// and of processes that fail or die (children.h).
 #pragma once
 
 #include <cstddef>
@@ -49,8 +50,9 @@ class Parts {
  private:
   Result<std::unique_ptr<expert::PartAnalysis>> part(std::size_t number,
                                                      const expert::AnalysisOptions& wanted);
-  // What another one gives back.
+  // What another one gives back when it has read its part; and when the run's evidence is known.
   Bytes told_part(std::size_t number, const expert::AnalysisOptions& wanted);
+  Bytes told_sums(const expert::PassiveEvidence& of_run);
   Result<std::optional<expert::Report>> add_up(const expert::AnalysisOptions& wanted);
   std::string alone_, file_;
   Team* team_ = nullptr;
@@ -58,8 +60,8 @@ class Parts {
   LocalSlices* local_ = nullptr;  // `slices_`, of local traces
   std::uint64_t events_ = 0;
   expert::Gate gate_;
-  std::optional<earl::Trace> trace_;  // of the last part
-  std::unique_ptr<expert::PartAnalysis> analysis_;
+  std::optional<earl::Trace> trace_;                // of the last part
+  std::unique_ptr<expert::PartAnalysis> analysis_;  // of a part, by what refers to the others
 };
 
 // What nobody can add up (yet), by the options that ask for it, or by sums that are; empty if there

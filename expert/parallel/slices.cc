@@ -34,20 +34,32 @@ class Counts {
             {raw(r.ran), raw(r.wanted), raw(r.preempted), blocked_kind(raw(r.blocked_kind))}};
       }
     }
+    if (MpiWinLockAll r; decode_as(record, dialect, r)) held_.insert(r.wid);
+    if (MpiWinUnlockAll r; decode_as(record, dialect, r)) held_.erase(r.wid);
     MpiWinCollExit r;
     if (record.type != static_cast<std::uint8_t>(RecordType::kMpiWinCollExit) ||
         decode(record, dialect, r) != nullptr)
       return;
     if (role == MpiRole::kWinFence) ++fences_[r.wid];
-    if (role == MpiRole::kWinFree) fences_.erase(r.wid);
+    if (role == MpiRole::kWinFree) {
+      fences_.erase(r.wid);
+      held_.erase(r.wid);
+    }
   }
   void tell(earl::Standing::Location& l) const {
     l.processor = processor_;
     for (const auto& [window, fences] : fences_) l.fenced.push_back({window, fences});
+    l.held.assign(held_.begin(), held_.end());
   }
 
  private:
+  template <class R>
+  static bool decode_as(const RawRecord& record, const Dialect& dialect, R& r) {
+    return record.type == static_cast<std::uint8_t>(R::kType) &&
+           decode(record, dialect, r) == nullptr;
+  }
   std::map<WindowId, std::uint64_t> fences_;  // left so far
+  std::set<WindowId> held_;                   // locks of all
   std::optional<earl::Standing::Processor> processor_;
 };
 
@@ -243,8 +255,10 @@ Result<std::unique_ptr<Slices>> TraceSlices::of(const std::string& file) {
   slices.length_ = pos;
   if (next == TraceReader::Next::kDamaged) slices.alone_ = "the trace is damaged";
   unsigned bits = 0;
+  bool locks = false;
   for (const auto& [id, place] : places) {
     bits = std::max(bits, place.rows.bits());
+    locks = locks || place.maker->locks();
     if (const std::string why = place.maker->why_alone(id); !why.empty()) slices.alone_ = why;
   }
   MeetingTable table;
@@ -252,7 +266,7 @@ Result<std::unique_ptr<Slices>> TraceSlices::of(const std::string& file) {
     place.rows.thin(bits);
     table.add(place.rows.rows(), [](double time) { return time; });
   }
-  slices.meetings_ = table.finish(true);  // (locks of all are not told yet)
+  slices.meetings_ = table.finish(locks);
   for (Meeting& meeting : slices.meetings_) {
     meeting.done = meeting.events;
     earl::Standing& standing = slices.standings_.emplace_back();

@@ -121,6 +121,8 @@ class Out final : public WaitStream {
   void sum(MetricIndex metric, CallPathIndex path, LocationIndex location, TimeSum time) override {
     KOJAK_TELL(to_, on_sum, metric, path, location, time);
   }
+  void begin_stage() override { KOJAK_TELL(to_, on_stage); }
+  bool own(const Call& call) const override { return own(call.index, call.exit_pos); }
   LogMemory* memory() override { return memory_; }
   void arrival(const Call& at, const EndedBy& by) {
     if (!own(at.index, at.exit_pos)) return;

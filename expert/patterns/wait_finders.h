@@ -238,16 +238,29 @@ class WaitFinders {
     if (omp_) omp_->on_omp_lock(call, lock, time, acquired);
   }
 
-  // After the last event: tells what could not be told before.
-  void finish() {
+  // Whether nothing is open that goes on behind the last event so far.
+  bool at_rest() const {
+    return !rma_ || rma_->at_rest();
+  }
+  bool holds_standing() const {
+    return rma_ && rma_->holds_standing();
+  }
+  // After the last event.
+  void on_end() {
     if (upc_) upc_->finish(out_);
-    if (rma_) {
-      rma_->on_end();
-      notifications_.finish(*rma_, out_);
-      if (!hides_progress_) out_.count_at_end(Note::kProgressIsAsynchronous, rma_->voided());
-      out_.count_at_end(Note::kCallsLeftOut, rma_->left_out());
-    }
+    if (rma_) rma_->on_end();
     if (omp_) omp_->on_end();
+  }
+  // Then: tells what could not be told before. `of_run`: what that shows, if this is a part of it;
+  // `last`: the last one, which tells of the run itself.
+  void finish(const PassiveEvidence* of_run, bool last) {
+    if (!rma_) return;
+    rma_->finish(of_run);
+    notifications_.finish(*rma_, out_);
+    if (!hides_progress_ && last) {
+      out_.count_at_end(Note::kProgressIsAsynchronous, rma_->voided());
+    }
+    out_.count_at_end(Note::kCallsLeftOut, rma_->left_out());
   }
 
  private:

@@ -14,7 +14,8 @@ constexpr std::size_t kFirstWaiters = 8;  // for so many an instance has room at
 // Of equal ones the earlier is the worse.
 bool worse(const Instance& a, const Instance& b) {
   if (a.waiting != b.waiting) return a.waiting > b.waiting;
-  return std::tuple(a.begin, a.operation.number) < std::tuple(b.begin, b.operation.number);
+  return std::tuple(a.begin, a.part, a.operation.number) <
+         std::tuple(b.begin, b.part, b.operation.number);
 }
 
 bool longer(const Waiter& a, const Waiter& b) {
@@ -169,11 +170,9 @@ void Instances::close_all() {
 void Instances::add(Instances& other, std::span<const CallPathIndex> paths) {
   close_all();
   other.close_all();
-  // Of equal ones those of the parts before are the worse.
-  constexpr unsigned kOfPart = 40;
-  const std::uint64_t behind = ++parts_ << kOfPart;
+  ++parts_;  // of equal ones those of the parts before are the worse
   const auto take = [&](Instance& instance) {
-    instance.operation.number += behind;
+    instance.part = parts_;
     for (Waiter& w : instance.waiters) {
       w.call_path = paths[w.call_path];
       if (w.ended_by.location != kNoLocation) w.ended_by.call_path = paths[w.ended_by.call_path];

@@ -5,8 +5,9 @@
 // for each metric and one for each place (metric and call path), so memory does not grow with the
 // trace. Waits of a scattered operation (a turn at a lock) are put together as long as fewer than
 // kOpenOfLocation for each location of its metric's operations came after it (at least kLeastOpen,
-// at most kMostOpen); then it counts with what it has. No allocation for a wait that is not among
-// the worst, once the lists have their size. What is no pattern's has no instances.
+// at most kMostOpen), and the stage of the analysis lasts; then it counts with what it has. No
+// allocation for a wait that is not among the worst, once the lists have their size. What is no
+// pattern's has no instances.
 #pragma once
 
 #include <algorithm>
@@ -44,6 +45,7 @@ struct Instance {
   // Of the longest wait of those in WaitResults::worst: for how many seconds at least the one that
   // it was for had no processor.
   double without_processor = 0;
+  std::uint32_t part = 0;  // of the run, in which it was found
 
   template <class Archive>
   void visit(Archive& archive) {
@@ -84,6 +86,7 @@ class Instances {
         most_open_(std::clamp(kOpenOfLocation * locations, kLeastOpen, kMostOpen)) {}
 
   void on_wait(const Wait& wait);
+  void on_stage() { close_all(); }
   void on_moved(CallPathIndex path, LocationIndex location, MetricIndex from,
                 std::optional<MetricIndex> /*to*/) {
     moved_.insert({from, path, location});
@@ -151,7 +154,7 @@ class Instances {
   void leave_out_moved(WaitResults& results) const;
 
   std::size_t limit_, most_open_;
-  std::uint64_t parts_ = 0;  // that were added
+  std::uint32_t parts_ = 0;  // that were added
   std::vector<OfMetric> metrics_;
   std::unordered_map<std::uint64_t, Instance> of_places_;
   std::unordered_map<Key, TimeSum, Hash> partners_;

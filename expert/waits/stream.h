@@ -6,6 +6,9 @@
 //   on_sum(metric, call path, location, TimeSum)
 //                                         the sum of several, some or all of which come on their
 //                                         own, as Wait::Known::kInSum
+//   on_stage()                            waits that follow are of other instances than those
+//   before,
+//                                         also where they are of the same operation
 //   on_time(metric, call path, location, seconds or TimeSum), on_count(..., whole number)
 //                                         what is no waiting
 //   on_amount(metric, call path, location, amount)
@@ -31,6 +34,7 @@
 #include "expert/waits/wait.h"
 
 namespace kojak::expert {
+using earl::Call;
 
 template <class C>
 struct OneConsumer {
@@ -119,6 +123,10 @@ class WaitStream {
   virtual void wait(const Wait& wait) = 0;
   virtual void sum(MetricIndex metric, CallPathIndex path, LocationIndex location,
                    TimeSum time) = 0;
+  // See on_stage.
+  virtual void begin_stage() {}
+  // Whether anybody is told of waits of that call.
+  virtual bool own(const Call& /*call*/) const { return true; }
   // Where waits lie of which the end of the trace tells whether they count; null: it is enough to
   // tell their sums.
   virtual LogMemory* memory() = 0;

@@ -1,7 +1,8 @@
 // A part of a run that pass 2 writes by itself: of each process with one thread what lies from the
 // begin of one call to the end of another one, and where the process stands when it begins.
 //
-// Nothing but what is told here may be open where it begins: no epoch, lock, request or operation.
+// Nothing but what is told here may be open where it begins: no other epoch or lock, no request, no
+// operation.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct Slice {
     std::uint32_t id = 0;
     std::uint64_t fences = 0, completions = 0;
     bool fence_open = false;
+    std::uint8_t all = 0;  // flags of a lock of all
     struct Peer {
       std::uint32_t rank;
       std::uint64_t access, exposure;

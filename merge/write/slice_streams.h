@@ -32,6 +32,7 @@ class SliceStreams {
         WindowEpochs& window = placement.window(s.index, told.id);
         window.standing.fences = told.fences;
         window.standing.fence_open = told.fence_open;
+        window.standing.all = told.all;
         window.completions = told.completions;
         window.last_stream = s.index;
         for (const Slice::Window::Peer& p : told.peers) {

@@ -58,14 +58,14 @@ TEST(Presence, IsOutsideBetweenCallsThatCanProgress) {
     presence.leave(c, false, c.function->can_progress, Seconds{0});
   }
   Intervals outside;
-  presence.outside(ProcessId{0}, {1}, {6}, outside);  // a call [1, 6]: [1, 2] and [3, 6]
+  presence.outside(ProcessId{0}, {{1}, {6}}, {6}, outside);  // [1, 2] and [3, 6]
   make_set(outside);
   ASSERT_EQ(outside.size(), 2u);
   EXPECT_EQ(outside[0].begin.value, 1);
   EXPECT_EQ(outside[1].begin.value, 3);
   EXPECT_EQ(outside[1].end.value, 6);
   outside.clear();
-  presence.outside(ProcessId{0}, {1}, {5.9}, outside);  // it ended before the call at 6
+  presence.outside(ProcessId{0}, {{1}, {5.9}}, {5.9}, outside);  // it ended before that at 6
   ASSERT_EQ(outside.size(), 1u);
   EXPECT_TRUE(presence.throughout(ProcessId{0}, {3}, {5.9}));
   EXPECT_FALSE(presence.throughout(ProcessId{0}, {3}, {6}));
@@ -76,6 +76,29 @@ TEST(Presence, IsOutsideBetweenCallsThatCanProgress) {
   EXPECT_FALSE(presence.throughout(ProcessId{0}, {7}, {7}));
   EXPECT_TRUE(presence.throughout(ProcessId{0}, {3.5}, {3.5}));
 }
+// A process is outside [1, 3] and [4, 6]. A call [0, 3.5] ended before the second time outside
+// began: it waited for the first one, however wrong the clocks may be.
+TEST(Presence, WhatBeginsBehindACallHasNotHeldItUp) {
+  Presence presence(1);
+  presence.enter(user_call(0, 9), false, false, kNever);
+  for (const auto& c : {mpi_call(0.5, 1), mpi_call(3, 4), mpi_call(6, 7)}) {
+    presence.enter(c, false, true, Seconds{0});
+    presence.leave(c, false, true, Seconds{0});
+  }
+  constexpr Seconds kLater{8};
+  Intervals outside;
+  const Presence::Absence* last = presence.outside(ProcessId{0}, {{0.7}, {3.5}}, kLater, outside);
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->when.end.value, 3);
+  EXPECT_EQ(outside.size(), 1u);
+  EXPECT_FALSE(presence.came_back(ProcessId{0}, {4.5}, {{3.2}, {4}}, kLater));  // began at its end
+  EXPECT_TRUE(presence.came_back(ProcessId{0}, {4.5}, {{3.2}, {4.1}}, kLater));
+  outside.clear();
+  last = presence.outside(ProcessId{0}, {{0.7}, {4.1}}, kLater, outside);
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->when.end.value, 6);
+  EXPECT_EQ(outside.size(), 2u);
+}
 TEST(Presence, NothingIsKnownOfPausesAndOfTheTimeAfterTheLastEvent) {
   Presence presence(1);
   presence.enter(user_call(0, 9), false, false, kNever);
@@ -85,7 +108,7 @@ TEST(Presence, NothingIsKnownOfPausesAndOfTheTimeAfterTheLastEvent) {
   presence.enter(c, false, c.function->can_progress, Seconds{0});
   presence.leave(c, false, c.function->can_progress, Seconds{0});
   Intervals outside;
-  const Presence::Absence* const last = presence.outside(ProcessId{0}, {0}, {5}, outside);
+  const Presence::Absence* const last = presence.outside(ProcessId{0}, {{0}, {5}}, {5}, outside);
   ASSERT_EQ(outside.size(), 2u);  // [2, 3], with which it came back, and [0, 1] before the pause
   EXPECT_EQ(outside[0].begin.value, 2);
   EXPECT_EQ(outside[1].begin.value, 0);
@@ -94,9 +117,9 @@ TEST(Presence, NothingIsKnownOfPausesAndOfTheTimeAfterTheLastEvent) {
   EXPECT_EQ(last->when.end.value, 3);
   // For a call that ended before it came back it never did: the pause tells nothing.
   Intervals none;
-  EXPECT_EQ(presence.outside(ProcessId{0}, {0}, {2.5}, none), nullptr);
+  EXPECT_EQ(presence.outside(ProcessId{0}, {{0}, {2.5}}, {2.5}, none), nullptr);
   EXPECT_TRUE(none.empty());
-  EXPECT_FALSE(presence.came_back(ProcessId{0}, {0}, {0.5}, {2.5}));
+  EXPECT_FALSE(presence.came_back(ProcessId{0}, {0}, {{0.5}, {2.5}}, {2.5}));
   EXPECT_FALSE(presence.throughout(ProcessId{0}, {0.5}, {1.5}));
   presence.leave(user_call(0, 9), false, false, Seconds{0});
   EXPECT_FALSE(presence.throughout(ProcessId{0}, {10}, {11}));

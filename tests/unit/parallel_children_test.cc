@@ -85,7 +85,7 @@ TEST(Archive, KnowsWhatIsCutOff) {
 TEST(Children, GiveTheirBytes) {
   constexpr std::size_t kLarge = std::size_t{1} << 20;  // more than a pipe holds
   Children children;
-  ASSERT_TRUE(children.start(3, [](std::size_t k) -> Result<std::vector<std::byte>> {
+  ASSERT_TRUE(children.start(3, [](std::size_t k, const Children::Ask&) -> Bytes {
     return std::vector<std::byte>(kLarge * k, static_cast<std::byte>(k));
   }));
   for (std::size_t k = 0; k < 3; ++k) {
@@ -95,9 +95,35 @@ TEST(Children, GiveTheirBytes) {
   }
 }
 
+// A child that asks is heard, and goes on with what it is told; what it gives then is the last.
+TEST(Children, AskInBetween) {
+  Children children;
+  ASSERT_TRUE(children.start(3, [](std::size_t k, const Children::Ask& ask) -> Bytes {
+    if (k == 2) std::raise(SIGKILL);
+    std::vector<std::byte> answer = ask(std::vector<std::byte>(k + 1));
+    answer.push_back(static_cast<std::byte>(k));
+    return answer;
+  }));
+  for (std::size_t k = 0; k < 2; ++k) {
+    const auto asked = children.hear(k);
+    ASSERT_TRUE(asked) << asked.error().message();
+    EXPECT_EQ(asked->size(), k + 1);
+  }
+  EXPECT_FALSE(children.hear(2));
+  constexpr std::size_t kLarge = std::size_t{1} << 20;
+  for (std::size_t k = 0; k < 2; ++k) {
+    std::vector<std::byte> answer(kLarge, std::byte{7});
+    children.tell(k, answer);
+    answer.push_back(static_cast<std::byte>(k));
+    const auto given = children.take(k);
+    ASSERT_TRUE(given) << given.error().message();
+    EXPECT_EQ(*given, answer);
+  }
+}
+
 TEST(Children, SayWhyTheyFail) {
   Children children;
-  ASSERT_TRUE(children.start(5, [](std::size_t k) -> Result<std::vector<std::byte>> {
+  ASSERT_TRUE(children.start(5, [](std::size_t k, const Children::Ask&) -> Bytes {
     if (k == 0) return Error{.code = ExitCode::kBadInput, .reason = "cannot be read"};
     if (k == 1) throw std::bad_alloc();
     if (k == 2) std::raise(SIGKILL);
@@ -141,7 +167,7 @@ TEST(Task, IsTheSameForTheSameTraces) {
 // Those that are not asked are ended, also where they have more to say than the pipe holds.
 TEST(Children, EndWithWhoStartedThem) {
   Children children;
-  ASSERT_TRUE(children.start(2, [](std::size_t k) -> Result<std::vector<std::byte>> {
+  ASSERT_TRUE(children.start(2, [](std::size_t k, const Children::Ask&) -> Bytes {
     if (k == 0) ::pause();
     return std::vector<std::byte>(std::size_t{1} << 20);
   }));

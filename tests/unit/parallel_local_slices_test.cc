@@ -59,42 +59,48 @@ class InParts {
  public:
   InParts(parallel::Slices& slices, const std::string& at) : why_(slices.alone()) {
     if (why_.empty()) why_ = slices.cut_at(at);
-    for (std::size_t k = 0; k < slices.size() && why_.empty(); ++k) add(slices, k);
+    for (std::size_t k = 0; k < slices.size() && why_.empty(); ++k) read(slices, k);
+    if (of_run_.crowded && why_.empty()) why_ = "too many calls";
+    if (why_.empty()) add_up();
   }
   // Why it was not cut; empty if it was.
   const std::string& why() const { return why_; }
-  std::size_t parts() const { return parts_; }
+  std::size_t parts() const { return parts_.size(); }
   const expert::Report& report() const { return *report_; }
 
  private:
-  void add(parallel::Slices& slices, std::size_t k) {
-    part_.reset();
-    trace_.reset();
-    auto records = slices.records(k, gate_);
+  struct Part {
+    expert::Gate gate;
+    std::optional<earl::Trace> trace;
+    std::optional<expert::PartAnalysis> analysis;
+  };
+  void read(parallel::Slices& slices, std::size_t k) {
+    Part& part = *parts_.emplace_back(std::make_unique<Part>());
+    auto records = slices.records(k, part.gate);
     if (!records) throw std::runtime_error(records.error().message());
     auto trace = earl::Trace::from(std::move(*records), "run");
     if (!trace) throw std::runtime_error(trace.error().message());
-    trace_.emplace(std::move(*trace));
-    const bool last = k + 1 == slices.size();
-    part_.emplace(expert::TracePart{&*trace_, slices.standing(k), &gate_}, options_, last);
-    ++parts_;
+    part.trace.emplace(std::move(*trace));
+    part.analysis.emplace(expert::TracePart{&*part.trace, slices.standing(k), &part.gate}, options_,
+                          k + 1 == slices.size());
     const auto merged = slices.finish();
     if (!merged) throw std::runtime_error(merged.error().message());
-    why_ = part_->why().empty() ? *merged : part_->why();
-    if (!why_.empty()) return;
-    expert::PartSums sums = part_->take_sums();
-    all_ ? all_->add(sums) : void(all_.emplace(std::move(sums)));
-    if (why_.empty()) why_ = parallel::too_much(*all_);
-    if (last && why_.empty()) report_.emplace(part_->report(std::move(*all_)));
+    why_ = part.analysis->why().empty() ? *merged : part.analysis->why();
+    of_run_.add(part.analysis->evidence());
+  }
+  void add_up() {
+    std::optional<expert::PartSums> all;
+    for (const auto& part : parts_) {
+      expert::PartSums sums = part->analysis->take_sums(of_run_);
+      all ? all->add(sums) : void(all.emplace(std::move(sums)));
+    }
+    why_ = parallel::too_much(*all);
+    if (why_.empty()) report_.emplace(parts_.back()->analysis->report(std::move(*all)));
   }
   const expert::AnalysisOptions options_ = wanted();
   std::string why_;
-  std::size_t parts_ = 0;
-  expert::Gate gate_;
-  // Of the last part.
-  std::optional<earl::Trace> trace_;
-  std::optional<expert::PartAnalysis> part_;
-  std::optional<expert::PartSums> all_;
+  expert::PassiveEvidence of_run_;
+  std::vector<std::unique_ptr<Part>> parts_;
   std::optional<expert::Report> report_;
 };
 

@@ -35,6 +35,7 @@ struct LockEpoch {
   ProcessId target{};  // absent: lock_all, a shared lock on every member
   bool exclusive = false;
   bool nocheck = false;
+  bool standing = false;       // it began before the first event
   std::uint32_t serial = 0;    // tells uses of one entry apart
   std::uint32_t unplaced = 0;  // targets at which its place in the order is not known yet
   Seconds lock_enter, lock_exit;

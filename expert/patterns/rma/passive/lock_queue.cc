@@ -39,6 +39,25 @@ void LockQueue::rest(Window& window, Board& board) {
   board.active = kNotActive;
 }
 
+bool LockQueue::at_rest() const {
+  const auto rests = [&](Id id) {
+    const LockEpoch& e = epochs_[id];
+    const auto complete = [](const LockTarget& t) { return !t.operations.any(); };
+    return e.all() && windows_.at(e.window).active.empty() &&
+           std::all_of(e.targets.items().begin(), e.targets.items().end(), complete);
+  };
+  return locking_ == 0 && std::all_of(open_.begin(), open_.end(), [&](const auto& of_process) {
+           return std::all_of(of_process.begin(), of_process.end(), rests);
+         });
+}
+
+bool LockQueue::holds_standing() const {
+  return std::any_of(open_.begin(), open_.end(), [&](const auto& of_process) {
+    return std::any_of(of_process.begin(), of_process.end(),
+                       [&](Id id) { return epochs_[id].standing; });
+  });
+}
+
 LockQueue::Id LockQueue::begin(const Call& lock, WindowId window, ProcessId target,
                                bool exclusive) {
   if (const Id old = find(lock.process, window, target); old != earl::kNone) {
@@ -51,6 +70,7 @@ LockQueue::Id LockQueue::begin(const Call& lock, WindowId window, ProcessId targ
   e.target = target;
   e.exclusive = exclusive;
   e.nocheck = lock.nocheck();
+  e.standing = false;
   e.serial = ++serial_;
   e.unplaced = 0;
   e.asked = LockEpoch::kNoTicket;

@@ -77,6 +77,11 @@ class LockQueue {
   // Those still open at the end of the trace are looked at as they are.
   void finish();
 
+  // Nothing is open but locks of all whose operations are complete, on windows where no other lock
+  // was taken.
+  bool at_rest() const;
+  bool holds_standing() const;
+
   // Whether a call of the open epoch may turn out to have waited for another's lock.
   bool contended(Id id, Seconds call_enter);
 

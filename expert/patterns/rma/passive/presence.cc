@@ -36,15 +36,16 @@ Presence::Service Presence::service(ProcessId asks, ProcessId process, Interval 
           p.returned <= proof.end ? p.returned : std::prev(after(proof.end, first + 1))->end};
 }
 
-const Presence::Absence* Presence::outside(ProcessId process, Seconds enter, Seconds last,
+const Presence::Absence* Presence::outside(ProcessId process, Interval call, Seconds last,
                                            Intervals& out) const {
   const std::vector<Absence>& past = processes_[raw(process)].past;
   const Absence* latest = nullptr;
-  for (auto i = past.rbegin(); i != past.rend() && enter < i->when.end; ++i) {
+  for (auto i = past.rbegin(); i != past.rend() && call.begin < i->when.end; ++i) {
+    if (!(i->when.begin < call.end)) continue;
     if (last < i->when.end) continue;  // the enter that ended it came too late
     if (latest == nullptr && !i->came_back()) continue;
     if (latest == nullptr) latest = &*i;
-    out.push_back({std::max(enter, i->when.begin), i->when.end});
+    out.push_back({std::max(call.begin, i->when.begin), i->when.end});
   }
   return latest;
 }
@@ -60,10 +61,12 @@ bool Presence::throughout(ProcessId process, Seconds begin, Seconds end) const {
   return false;
 }
 
-bool Presence::came_back(ProcessId process, Seconds issued, Seconds enter, Seconds exit) const {
+bool Presence::came_back(ProcessId process, Seconds issued, Interval call, Seconds last) const {
   const std::vector<Absence>& past = processes_[raw(process)].past;
-  for (auto i = past.rbegin(); i != past.rend() && enter < i->when.end; ++i) {
-    if (i->came_back() && i->when.begin <= issued && i->when.end <= exit) return true;
+  for (auto i = past.rbegin(); i != past.rend() && call.begin < i->when.end; ++i) {
+    if (i->came_back() && i->when.begin <= issued && i->when.begin < call.end &&
+        i->when.end <= last)
+      return true;
   }
   return false;
 }

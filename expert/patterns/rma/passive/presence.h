@@ -106,14 +106,16 @@ class Presence {
     const Process& p = processes_[raw(process)];
     return p.outside() || !p.past.empty();
   }
-  // Appends Outside within [enter, M], M the last enter with which the process came back at or
-  // before `last`. Returns the absence that M ended; null if there is none.
-  const Absence* outside(ProcessId process, Seconds enter, Seconds last, Intervals& out) const;
+  // Appends Outside within [call.begin, M], M the last enter with which the process came back at or
+  // before `last` from an absence that began before the call ended. Returns the absence that M
+  // ended; null if there is none.
+  const Absence* outside(ProcessId process, Interval call, Seconds last, Intervals& out) const;
   // Whether the process was outside from `begin` to `end` and has been seen to be; now >= end.
   bool throughout(ProcessId process, Seconds begin, Seconds end) const;
 
-  // Whether the process was outside from `issued` on and came back between `enter` and `exit`.
-  bool came_back(ProcessId process, Seconds issued, Seconds enter, Seconds exit) const;
+  // Whether the process was outside from `issued` on, and before the call ended, and came back
+  // between its begin and `last`.
+  bool came_back(ProcessId process, Seconds issued, Interval call, Seconds last) const;
 
   // Times that were given up because too many had to be kept.
   std::uint64_t forgotten() const { return forgotten_; }

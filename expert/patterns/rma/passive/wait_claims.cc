@@ -34,81 +34,6 @@ bool WaitClaims::depends_on_grants(const Call& call, const std::vector<Held>& he
   return !(length(0) == length(kGrantRules - 1));
 }
 
-// Transfers, locks and local flushes may return early: they stand or fall with the calls that
-// complete. But that data need nobody says nothing of locks where lock calls wait for their target.
-bool WaitClaims::Window::is_void(ProgressKind kind, bool same_node) const {
-  if (kind == ProgressKind::kLock) {
-    return is_void(ProgressKind::kPassiveTransfer, same_node) && !locks_wait(same_node);
-  }
-  return stays_void(kind, same_node);
-}
-
-bool WaitClaims::Window::stays_void(ProgressKind kind, bool same_node) const {
-  const auto seen = [&](ProgressKind k) { return asynchronous[index(k)][same_node] != 0; };
-  switch (kind) {
-    case ProgressKind::kAccessTransfer:
-      return seen(ProgressKind::kComplete);
-    case ProgressKind::kLock:
-      return seen(ProgressKind::kLock) && stays_void(ProgressKind::kPassiveTransfer, same_node);
-    case ProgressKind::kPassiveTransfer:
-    case ProgressKind::kFlushLocal:
-      return seen(ProgressKind::kFlush) || seen(ProgressKind::kUnlock) ||
-             seen(ProgressKind::kGetWait) || seen(ProgressKind::kPoll);
-    case ProgressKind::kFlush:
-      return seen(ProgressKind::kFlush) || seen(ProgressKind::kPoll);
-    case ProgressKind::kPoll:
-      return stays_void(ProgressKind::kPassiveTransfer, same_node);
-    case ProgressKind::kShmemPut:
-      return seen(ProgressKind::kShmemGet) || seen(ProgressKind::kShmemQuiet);
-    case ProgressKind::kShmemAtomic:
-      return seen(ProgressKind::kShmemFetch);
-    case ProgressKind::kShmemLock:  // of UPC, which has no such operations, by the locks themselves
-      return seen(ProgressKind::kShmemFetch) || seen(ProgressKind::kShmemLock);
-    default:
-      return seen(kind);
-  }
-}
-
-bool WaitClaims::Window::is_sure(ProgressKind kind, bool same_node) const {
-  if (is_idle(kind)) return confirmations(kind, same_node) != 0;
-  for (std::size_t k = 0; k < kProgressKinds; ++k) {
-    const auto other = static_cast<ProgressKind>(k);
-    if (!is_idle(other) && confirmations(other, same_node) != 0) return true;
-  }
-  return false;
-}
-
-bool WaitClaims::Window::locks_wait(bool same_node) const {
-  constexpr std::size_t kLock = index(ProgressKind::kLock);
-  return confirmed[kLock][same_node] != 0 && asynchronous[kLock][same_node] == 0;
-}
-
-// Locks confirm something only where nothing else tells of them. Where no one is asked that nothing
-// is outstanding to, a call did not end after its return but by chance.
-std::uint64_t WaitClaims::Window::confirmations(ProgressKind kind, bool same_node) const {
-  if (is_idle(kind) && is_void(kind, same_node)) return 0;
-  if (kind == ProgressKind::kLock &&
-      !(is_void(ProgressKind::kPassiveTransfer, same_node) && locks_wait(same_node)))
-    return 0;
-  return confirmed[index(kind)][same_node];
-}
-
-unsigned WaitClaims::Window::rule() const {
-  const auto needed = [&](bool same_node) {
-    return !is_void(ProgressKind::kLock, same_node) &&
-           !is_void(ProgressKind::kShmemLock, same_node);
-  };
-  return (needed(true) ? 1u : 0u) | (needed(false) ? 2u : 0u);
-}
-
-unsigned WaitClaims::Window::open_rule() const {
-  const auto open = [&](bool same_node) {
-    return !stays_void(ProgressKind::kLock, same_node) &&
-           !stays_void(ProgressKind::kShmemLock, same_node);
-  };
-  return (open(true) ? 1u : 0u) | (open(false) ? 2u : 0u);
-}
-
 WaitClaims::Amounts WaitClaims::left_over(const Call& call, const WaitingCall::Outside& outside,
                                           const Intervals& taken) {
   if (taken.empty() && (outside.same.empty() || outside.other.empty())) [[likely]] {
@@ -125,72 +50,79 @@ WaitClaims::Amounts WaitClaims::left_over(const Call& call, const WaitingCall::O
           length_within(call, both).value};
 }
 
-bool WaitClaims::may_count(const Window& window, const WaitingCall& waiting) {
+bool WaitClaims::may_count(const Window& window, const WaitingCall& waiting) const {
   const WaitingCall::Outside& outside = waiting.outside;
+  if (outside.kind == ProgressKind::kNobody || !known_) return false;
+  const ProgressEvidence& evidence = window.evidence;
   // One that does not count is enough to say that such were left out.
-  if (window.progress[index(outside.kind)].sums.empty() && !is_idle(outside.kind)) return true;
-  return (!outside.same.empty() && !window.stays_void(outside.kind, true)) ||
-         (!outside.other.empty() && !window.stays_void(outside.kind, false));
+  if (!evidence.is_claimed(outside.kind) && !is_idle(outside.kind)) return true;
+  return (!outside.same.empty() && !evidence.stays_void(outside.kind, true)) ||
+         (!outside.other.empty() && !evidence.stays_void(outside.kind, false));
+}
+
+bool WaitClaims::locks_elsewhere(const WaitingCall& waiting) {
+  return std::any_of(waiting.held.begin(), waiting.held.end(),
+                     [&](const Held& h) { return h.window != waiting.window; });
 }
 
 void WaitClaims::add(WaitingCall& waiting) {
-  const Call& call = waiting.call;
+  order_ = waiting.call.exit_pos;
   std::erase_if(waiting.elsewhere,
                 [&](const auto& outside) { return counts_for_nothing(outside); });
-  const auto several = [&] {
-    return !waiting.elsewhere.empty() ||
-           std::any_of(waiting.held.begin(), waiting.held.end(),
-                       [&](const Held& h) { return h.window != waiting.window; });
-  };
-  if (several() && kept_.size() >= kMostKept) {
+  if (several(waiting) && kept_.size() >= kMostKept) {
     ++left_out_;
     std::erase_if(waiting.elsewhere, [](const auto& outside) { return is_idle(outside.kind); });
-    if (several()) return;
   }
-  if (several()) {
-    Kept kept{call,          waiting.kind, waiting.contended, waiting.elsewhere,
-              waiting.taken, waiting.held};
-    kept.outside.push_back(waiting.outside);
-    kept_.push_back(std::move(kept));
-    return;
+  if (!several(waiting)) return claim(waiting, waiting.contended, true);
+  if (!locks_elsewhere(waiting)) {
+    claim(waiting, waiting.contended, false);  // its locks are this window's matter
   }
+  if (kept_.size() < kMostKept) kept_.push_back(waiting);
+}
+
+void WaitClaims::claim(const WaitingCall& waiting, bool contended, bool progress) {
+  const Call& call = waiting.call;
   Window& window = windows_[waiting.window];
   unsigned matter = 0;  // the bits of the rule that make a difference for this call
   for (const Held& h : waiting.held) {
     if (h.may_need()) matter |= h.same_node ? 1u : 2u;
   }
-  // Where it is known for good that grants need nobody, the end tells nothing else.
-  matter &= known_ ? window.open_rule() : 0u;
-  const bool progress =
-      waiting.outside.kind != ProgressKind::kNobody && known_ && may_count(window, waiting);
+  if (!known_) matter = 0;
+  const unsigned open = known_ ? window.evidence.open_rule() : 0u;  // what it may be in the end
+  const bool counts = may_count(window, waiting);
+  const ProgressKind kind = waiting.outside.kind;
   std::array<Seconds, kGrantRules> held{};
   ByRule amounts{};
   bool any = false;
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
-    if (rule != (rule & matter)) {
-      held[rule] = held[rule & matter];
-      amounts[rule] = amounts[rule & matter];
-      continue;
+    const unsigned same = rule & matter;
+    if (rule != same) {
+      held[rule] = held[same];
+      amounts[rule] = amounts[same];
+    } else if (contended || (counts && (rule & ~open) == 0)) {
+      held_times(
+          waiting.held, [&](WindowId) { return rule; }, set_);
+      held[rule] = length_within(call, set_);
+      if (counts) {
+        set_.insert(set_.end(), waiting.taken.begin(), waiting.taken.end());
+        make_set(set_);
+        amounts[rule] = left_over(call, waiting.outside, set_);
+        if (amounts[rule].both > 0) taken_[rule] = set_;
+      }
     }
-    held_times(
-        waiting.held, [&](WindowId) { return rule; }, set_);
-    held[rule] = length_within(call, set_);
-    if (!progress) continue;
-    set_.insert(set_.end(), waiting.taken.begin(), waiting.taken.end());
-    make_set(set_);
-    amounts[rule] = left_over(call, waiting.outside, set_);
-    any = any || amounts[rule].both > 0;
-    if (amounts[rule].both > 0) taken_[rule] = set_;
+    if (!(amounts[rule].both > 0)) continue;
+    any = true;
+    window.evidence.claimed(kind, rule);
   }
-  if (waiting.contended) claim_contention(waiting, held, matter);
-  if (!any) return;
+  if (contended) claim_contention(waiting, held, matter, open);
+  if (!any || !progress) return;
   if (!waiting.waiters.empty()) claim_indirect(waiting, waiting.taken);
-  Progress& claims = window.progress[index(waiting.outside.kind)];
+  Progress& claims = window.progress[index(kind)];
   SumsByRule& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     const Amounts& a = amounts[rule];
     sums[rule].add(a);
-    if (rule == (rule & matter)) {
+    if (rule == (rule & matter) && (rule & ~open) == 0) {
       claim_progress(waiting, a, taken_[rule], claims.waits[matter][rule]);
     }
   }
@@ -256,27 +188,40 @@ void WaitClaims::leave_to_latest(const Intervals& taken) {
   std::reverse(parts_.begin(), parts_.end());  // those that let go first come first
 }
 
-void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits) {
+void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits, std::size_t nth) {
   if (out_.memory() == nullptr) return;
-  if (waits == nullptr) waits = std::make_unique<KeptWaits>(*out_.memory());
-  for_each_part(0, call, Seconds{seconds}, parts_, ++unnamed_,
-                [&](const Wait& wait) { waits->add(wait); });
+  KeptWaits& kept = waits.for_call(order_, *out_.memory());
+  for_each_part(0, call, Seconds{seconds}, parts_, unnamed(nth),
+                [&](const Wait& wait) { kept.add(wait, order_); });
+}
+
+// Calls are looked at nearly in their order; those of an epoch that lasts come together.
+KeptWaits& WaitClaims::Waits::for_call(std::uint64_t order, LogMemory& memory) {
+  const auto fits = [&](const auto& list) { return list->last_order() <= order; };
+  if (latest < lists.size() && fits(lists[latest])) return *lists[latest];
+  const auto found = std::find_if(lists.begin(), lists.end(), fits);
+  latest = static_cast<std::size_t>(found - lists.begin());
+  if (found == lists.end()) lists.push_back(std::make_unique<KeptWaits>(memory));
+  return *lists[latest];
 }
 
 void WaitClaims::tell_parts(MetricIndex metric, const Call& call, Seconds waited,
                             Wait::Known known) {
-  for_each_part(metric, call, waited, parts_, ++unnamed_, [&](Wait& wait) {
+  for_each_part(metric, call, waited, parts_, unnamed(), [&](Wait& wait) {
     wait.known = known;
     out_.wait(wait);
   });
 }
 
-void WaitClaims::tell_kept(MetricIndex metric, const Waits& waits) {
-  if (waits == nullptr) return;
-  waits->for_each([&](Wait& wait) {
-    wait.metric = metric;
-    out_.wait(wait);
-  });
+void WaitClaims::take_kept(MetricIndex metric, const Waits& waits) {
+  for (const auto& list : waits.lists) counted_[metric].push_back(list.get());
+}
+
+void WaitClaims::tell_kept() {
+  for (const auto& [metric, lists] : counted_) {
+    KeptWaits::for_each(metric, lists, [&](const Wait& wait) { out_.wait(wait); });
+  }
+  counted_.clear();
 }
 
 void WaitClaims::claim_indirect(const WaitingCall& waiting, const Intervals& taken) {
@@ -292,7 +237,9 @@ void WaitClaims::claim_indirect(const WaitingCall& waiting, const Intervals& tak
   both.insert(both.end(), other.begin(), other.end());
   make_set(both);
   Indirect& claims = windows_[waiting.window].indirect;
+  std::size_t nth = 0;
   for (const Call& wait : waiting.waiters) {
+    ++nth;
     const std::array<double, 3> waits{length_within(wait, same).value,
                                       length_within(wait, other).value,
                                       length_within(wait, both).value};
@@ -302,7 +249,7 @@ void WaitClaims::claim_indirect(const WaitingCall& waiting, const Intervals& tak
     for (std::size_t i = 0; i < 3; ++i) {
       if (!(waits[i] > 0)) continue;
       find_absent(waiting.outside, kSidesOf[i], not_its_own);
-      keep_parts(wait, waits[i], claims.waits[i]);
+      keep_parts(wait, waits[i], claims.waits[i], nth);
     }
   }
 }
@@ -326,41 +273,42 @@ void WaitClaims::find_parts(const std::vector<Held>& held, Rule&& rule) {
 }
 
 void WaitClaims::claim_contention(const WaitingCall& waiting,
-                                  const std::array<Seconds, kGrantRules>& held, unsigned matter) {
+                                  const std::array<Seconds, kGrantRules>& held, unsigned matter,
+                                  unsigned open) {
   const Call& call = waiting.call;
   if (!can_contend(call, waiting.kind)) return;
   const LockSide side = side_of(call, waiting.kind);
   if (held[0] == held[1] && held[1] == held[2] && held[2] == held[3]) {
     if (!(held[0] > Seconds{0})) return;
-    const bool at_end = depends_on_grants(call, waiting.held);
     find_parts(waiting.held, [](WindowId) { return 0u; });
-    tell_contention(side, waiting.window, call, held[0], at_end);
+    tell_contention(side, waiting.window, call, held[0], false);
     return;
   }
   Contention& claims = windows_[waiting.window].contention[static_cast<std::size_t>(side)];
   std::array<TimeSum, kGrantRules>& sums = claims.sums[place(call)];
   for (unsigned rule = 0; rule < kGrantRules; ++rule) {
     sums[rule].add(held[rule].value);
-    if (rule != (rule & matter) || !(held[rule] > Seconds{0})) continue;
+    const bool may_be = rule == (rule & matter) && (rule & ~open) == 0;
+    if (!may_be || !(held[rule] > Seconds{0})) continue;
     find_parts(waiting.held, [rule](WindowId) { return rule; });
     keep_parts(call, held[rule].value, claims.waits[matter][rule]);
   }
 }
 
 void WaitClaims::count(WindowId window, ProgressKind kind, bool same_node, TimeSum waited) {
-  (windows_[window].is_sure(kind, same_node) ? sureness_.sure : sureness_.unsure) += waited;
+  (windows_[window].evidence.is_sure(kind, same_node) ? sureness_.sure : sureness_.unsure) +=
+      waited;
 }
 
-void WaitClaims::finish_kept(const Kept& kept) {
-  const auto rule = [&](WindowId window) { return known_ ? windows_[window].rule() : 0u; };
+void WaitClaims::finish_kept(const WaitingCall& kept) {
+  const auto rule = [&](WindowId window) { return known_ ? windows_[window].evidence.rule() : 0u; };
   const bool at_end = depends_on_grants(kept.call, kept.held);
   held_times(kept.held, rule, set_);
-  if (kept.contended && can_contend(kept.call, kept.kind)) {
+  if (kept.contended && locks_elsewhere(kept) && can_contend(kept.call, kept.kind)) {
     const Seconds waited = length_within(kept.call, set_);
     if (waited > Seconds{0}) {
       find_parts(kept.held, rule);
-      tell_contention(side_of(kept.call, kept.kind), kept.outside.front().window, kept.call, waited,
-                      at_end);
+      tell_contention(side_of(kept.call, kept.kind), kept.window, kept.call, waited, at_end);
     }
   }
   if (kept.kind == ProgressKind::kNobody || !known_) return;
@@ -372,27 +320,31 @@ void WaitClaims::finish_kept(const Kept& kept) {
   WindowId window{};
   ProgressKind kind{};
   bool same_node = false;
-  for (const WaitingCall::Outside& o : kept.outside) {
-    const Window& w = windows_[o.window];
+  std::vector<const WaitingCall::Outside*> all_outside;
+  for (const WaitingCall::Outside& o : kept.elsewhere) all_outside.push_back(&o);
+  all_outside.push_back(&kept.outside);
+  for (const WaitingCall::Outside* const o : all_outside) {
+    const ProgressEvidence& w = windows_[o->window].evidence;
     for (const bool same : {true, false}) {
-      const Intervals& set = same ? o.same : o.other;
-      if (set.empty() || w.is_void(o.kind, same)) continue;
+      const Intervals& set = same ? o->same : o->other;
+      if (set.empty() || w.is_void(o->kind, same)) continue;
       outside.insert(outside.end(), set.begin(), set.end());
       if (sure) {
-        window = o.window;
-        kind = o.kind;
+        window = o->window;
+        kind = o->kind;
         same_node = same;
       }
-      sure = sure && w.is_sure(o.kind, same);
+      sure = sure && w.is_sure(o->kind, same);
     }
   }
   make_set(outside);
   const Seconds waited = length_within(kept.call, without(outside, taken));
   if (!(waited > Seconds{0})) return;
   absent_.clear();
-  for (const WaitingCall::Outside& o : kept.outside) {
-    for (const WaitingCall::Absent& absent : o.absent) {
-      if (!windows_[o.window].is_void(o.kind, absent.same_node)) absent_.push_back(absent);
+  for (const WaitingCall::Outside* const o : all_outside) {
+    const ProgressEvidence& w = windows_[o->window].evidence;
+    for (const WaitingCall::Absent& absent : o->absent) {
+      if (!w.is_void(o->kind, absent.same_node)) absent_.push_back(absent);
     }
   }
   WaitingCall::Outside all{window, kind, {}, {}, absent_};
@@ -401,86 +353,104 @@ void WaitClaims::finish_kept(const Kept& kept) {
   count(window, kind, same_node, TimeSum::of(waited.value));
 }
 
-void WaitClaims::finish_progress(Progress& claims, MetricIndex metric, unsigned rule,
-                                 std::size_t which) {
-  const auto tell = [&](Side side) {
-    for (unsigned matter = 0; matter < kGrantRules; ++matter) {
-      Waits& waits = claims.waits[matter][rule & matter][side];
-      tell_kept(metric, waits);
-      waits.reset();
-    }
-  };
-  if (which != 1) tell(kSame);
-  if (which != 0) tell(kOther);
-  tell(which == 0 ? kMixedSame : which == 1 ? kMixedOther : kMixedBoth);
+template <class AllSums, class Value>
+void WaitClaims::tell_sums(MetricIndex metric, const AllSums& sums, Value&& value) {
+  for (const auto& [where, all] : sums) {
+    const TimeSum waited = value(all);
+    if (!waited) continue;
+    out_.sum(metric, static_cast<CallPathIndex>(where >> 32), static_cast<LocationIndex>(where),
+             waited);
+  }
 }
 
-void WaitClaims::finish() {
-  for (const Kept& kept : kept_) finish_kept(kept);
+void WaitClaims::finish_contention(WindowId id, Window& window) {
+  const unsigned rule = known_ ? window.evidence.rule() : 0u;
+  for (const LockSide side : {LockSide::kTransfer, LockSide::kSync, LockSide::kShmem}) {
+    Contention& claims = window.contention[static_cast<std::size_t>(side)];
+    const MetricIndex metric = contention_metric(side, id);
+    tell_sums(metric, claims.sums, [&](const auto& by_rule) { return by_rule[rule]; });
+    for (unsigned matter = 0; matter < kGrantRules; ++matter) {
+      for (unsigned other = 0; other < kGrantRules; ++other) {
+        if (other != (rule & matter)) claims.waits[matter][other] = {};
+      }
+      take_kept(metric, claims.waits[matter][rule & matter]);
+    }
+  }
+}
+
+void WaitClaims::finish_progress(WindowId id, Window& window) {
+  const ProgressEvidence& evidence = window.evidence;
+  const unsigned rule = known_ ? evidence.rule() : 0u;
+  for (std::size_t k = 0; k < kProgressKinds; ++k) {
+    const auto kind = static_cast<ProgressKind>(k);
+    for (const bool same_node : {false, true}) {
+      sureness_.confirmed += evidence.confirmations(kind, same_node);
+    }
+    const bool same = !evidence.is_void(kind, true), other = !evidence.is_void(kind, false);
+    if (!same && !other) continue;
+    const std::size_t which = same && other ? 2 : (same ? 0 : 1);
+    Progress& claims = window.progress[k];
+    const MetricIndex metric = progress_metric(kind, id);
+    tell_sums(metric, claims.sums, [&](const auto& by_rule) {
+      const TimeSum all = by_rule[rule].of(which);
+      // What those on the same node account for; the rest is the others'.
+      const TimeSum here = which == 1 ? TimeSum{} : by_rule[rule].same;
+      count(id, kind, true, here);
+      count(id, kind, false, all - here);
+      return all;
+    });
+    for (unsigned matter = 0; matter < kGrantRules; ++matter) {
+      const std::array<Waits, kSides>& waits = claims.waits[matter][rule & matter];
+      if (which != 1) take_kept(metric, waits[kSame]);
+      if (which != 0) take_kept(metric, waits[kOther]);
+      take_kept(metric, waits[which == 0 ? kMixedSame : which == 1 ? kMixedOther : kMixedBoth]);
+    }
+    if (kind != ProgressKind::kComplete) continue;
+    for (const MetricIndex of : kIndirect) {
+      tell_sums(of, window.indirect.sums, [&](const Sums& sums) { return sums.of(which); });
+      take_kept(of, window.indirect.waits[which]);
+    }
+  }
+}
+
+PassiveEvidence WaitClaims::evidence() const {
+  PassiveEvidence all;
+  for (const auto& [id, window] : windows_) all.windows[id] = window.evidence;
+  all.kept = kept_.size();
+  all.crowded = left_out_ != 0;
+  return all;
+}
+
+void WaitClaims::finish(const PassiveEvidence* of_run) {
+  if (of_run != nullptr) {
+    for (const auto& [id, evidence] : of_run->windows) windows_[id].evidence = evidence;
+  }
+  out_.begin_stage();
+  std::sort(kept_.begin(), kept_.end(), [](const WaitingCall& a, const WaitingCall& b) {
+    return a.call.exit_pos < b.call.exit_pos;
+  });
+  for (WaitingCall& kept : kept_) {
+    order_ = kept.call.exit_pos;
+    std::erase_if(kept.elsewhere, [&](const auto& outside) { return counts_for_nothing(outside); });
+    several(kept) ? finish_kept(kept) : claim(kept, false, true);
+  }
   kept_.clear();
+  out_.begin_stage();
   for (auto& [id, window] : windows_) {
-    const unsigned rule = known_ ? window.rule() : 0u;
-    for (const LockSide side : {LockSide::kTransfer, LockSide::kSync, LockSide::kShmem}) {
-      Contention& claims = window.contention[static_cast<std::size_t>(side)];
-      for (const auto& [where, sums] : claims.sums) {
-        if (!sums[rule]) continue;
-        out_.sum(contention_metric(side, id), static_cast<CallPathIndex>(where >> 32),
-                 static_cast<LocationIndex>(where), sums[rule]);
-      }
-      for (unsigned matter = 0; matter < kGrantRules; ++matter) {
-        for (unsigned other = 0; other < kGrantRules; ++other) {
-          if (other != (rule & matter)) claims.waits[matter][other].reset();
-        }
-        Waits& waits = claims.waits[matter][rule & matter];
-        tell_kept(contention_metric(side, id), waits);
-        waits.reset();
-      }
-    }
-    for (std::size_t k = 0; k < kProgressKinds; ++k) {
-      const auto kind = static_cast<ProgressKind>(k);
-      for (const bool same_node : {false, true}) {
-        sureness_.confirmed += window.confirmations(kind, same_node);
-      }
-      const bool same = !window.is_void(kind, true), other = !window.is_void(kind, false);
-      if (!same && !other) continue;
-      const std::size_t which = same && other ? 2 : (same ? 0 : 1);
-      Progress& claims = window.progress[k];
-      for (const auto& [where, sums] : claims.sums) {
-        const Sums& a = sums[rule];
-        const TimeSum value = a.of(which);
-        if (!value) continue;
-        out_.sum(progress_metric(kind, id), static_cast<CallPathIndex>(where >> 32),
-                 static_cast<LocationIndex>(where), value);
-        count(id, kind, which != 1 && a.same, value);
-      }
-      finish_progress(claims, progress_metric(kind, id), rule, which);
-      if (kind == ProgressKind::kComplete) {
-        for (const auto& [where, a] : window.indirect.sums) {
-          const TimeSum waited = a.of(which);
-          if (!waited) continue;
-          for (const MetricIndex metric : kIndirect) {
-            out_.sum(metric, static_cast<CallPathIndex>(where >> 32),
-                     static_cast<LocationIndex>(where), waited);
-          }
-        }
-        Waits& waits = window.indirect.waits[which];
-        for (const MetricIndex metric : kIndirect) tell_kept(metric, waits);
-        waits.reset();
-      }
-    }
+    finish_contention(id, window);
+    finish_progress(id, window);
+  }
+  tell_kept();
+  for (auto& [id, window] : windows_) {
+    window.progress = {};
+    window.contention = {};
+    window.indirect = {};
   }
 }
 
 std::uint64_t WaitClaims::voided() const {
   std::uint64_t count = 0;
-  for (const auto& [id, window] : windows_) {
-    for (std::size_t k = 0; k < kProgressKinds; ++k) {
-      const auto kind = static_cast<ProgressKind>(k);
-      if (is_idle(kind)) continue;  // that nobody asks is the rule
-      count += !window.progress[k].sums.empty() &&
-               (window.is_void(kind, true) || window.is_void(kind, false));
-    }
-  }
+  for (const auto& [id, window] : windows_) count += window.evidence.voided(known_);
   return count;
 }
 

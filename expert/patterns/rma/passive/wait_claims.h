@@ -9,10 +9,12 @@
 // holds it, unless such grants need no help from the target. Only the end of the trace shows which
 // of the two is true, so waits that depend on it are summed up separately until then; all others
 // are reported at once. Calls that wait for operations on several windows are kept as they are:
-// each window's part stands on its own evidence. Memory: windows x kinds x call paths x locations
-// that claim something, kMostKept calls on several windows, and the waits that depend on the end
-// (KeptWaits), if anybody wants to know each of them. Source: passive-target paper 2012, section 4;
-// the guard against false claims is kojak's own.
+// each window's part stands on its own evidence. What is told of a call does not depend on when
+// evidence was seen, nor on what was before it: of a run in parts, each part tells of its calls
+// what the whole run would, once it has the evidence of all (PassiveEvidence). Memory: windows x
+// kinds x call paths x locations that claim something, kMostKept calls on several windows, and the
+// waits that depend on the end (KeptWaits), if anybody wants to know each of them. Source:
+// passive-target paper 2012, section 4; the guard against false claims is kojak's own.
 #pragma once
 
 #include <array>
@@ -20,6 +22,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "expert/patterns/rma/passive/progress_evidence.h"
 #include "expert/patterns/rma/passive/wait_metrics.h"
 #include "expert/waits/kept_waits.h"
 #include "expert/waits/stream.h"
@@ -30,6 +33,11 @@ namespace kojak::expert {
 struct ProgressSureness {
   std::uint64_t confirmed = 0;  // calls that ended only after their absent target came back
   TimeSum sure, unsure;         // claimed where there is such a call, and where there is none
+  void add(const ProgressSureness& other) {
+    confirmed += other.confirmed;
+    sure += other.sure;
+    unsure += other.unsure;
+  }
 };
 
 class WaitClaims {
@@ -37,14 +45,12 @@ class WaitClaims {
   // `known`: whether the trace tells who is outside MPI.
   WaitClaims(bool known, WaitStream& out) : known_(known), out_(out) {}
 
-  // A call of that kind ended although its target, on the same node or not, had been outside ever
-  // since one of its operations was issued; of locks, since it was asked for.
+  // See ProgressEvidence.
   void asynchronous(WindowId window, ProgressKind kind, bool same_node) {
-    ++windows_[window].asynchronous[index(kind)][same_node];
+    windows_[window].evidence.asynchronous(kind, same_node);
   }
-  // It ended only after that target had come back.
   void confirmed(WindowId window, ProgressKind kind, bool same_node) {
-    ++windows_[window].confirmed[index(kind)][same_node];
+    windows_[window].evidence.confirmed(kind, same_node);
   }
   // Whether calls of that kind may still turn out to need their targets.
   struct Open {
@@ -53,21 +59,23 @@ class WaitClaims {
   Open open(WindowId window, ProgressKind kind) const {
     const auto found = windows_.find(window);
     if (found == windows_.end()) return {known_, known_};
-    return {known_ && !found->second.stays_void(kind, true),
-            known_ && !found->second.stays_void(kind, false)};
+    const ProgressEvidence& evidence = found->second.evidence;
+    return {known_ && !evidence.stays_void(kind, true),
+            known_ && !evidence.stays_void(kind, false)};
   }
   void add(WaitingCall& waiting);
-  void finish();
+  // What was seen here.
+  PassiveEvidence evidence() const;
+  // After all calls. `of_run`: what the whole run shows, if this is a part of it.
+  void finish(const PassiveEvidence* of_run = nullptr);
 
-  // Nothing was claimed, and nothing seen that says whether claims hold.
-  bool empty() const { return windows_.empty() && kept_.empty(); }
   // Windows and kinds of call where claims were void.
   std::uint64_t voided() const;
   std::uint64_t left_out() const { return left_out_; }
   const ProgressSureness& sureness() const { return sureness_; }
 
  private:
-  static constexpr std::size_t kMostKept = 1 << 16;
+  static constexpr std::size_t kMostKept = PassiveEvidence::kMostKept;
   static constexpr std::size_t kMostParts = 128;  // that a call says it waited for
   static constexpr std::size_t index(ProgressKind kind) { return static_cast<std::size_t>(kind); }
 
@@ -92,7 +100,11 @@ class WaitClaims {
   // true the end tells; so a call has one entry, or three.
   enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
   // Those that count together or not at all, as long as that is not known; made for the first.
-  using Waits = std::unique_ptr<KeptWaits>;
+  struct Waits {
+    std::vector<std::unique_ptr<KeptWaits>> lists;  // each in the order of its calls
+    std::size_t latest = 0;                         // that a call was added to
+    KeptWaits& for_call(std::uint64_t order, LogMemory& memory);
+  };
   // By the bits of the rule that make a difference for a call, and the rule without the others.
   template <class T>
   using ForRules = std::array<std::array<T, kGrantRules>, kGrantRules>;
@@ -109,27 +121,10 @@ class WaitClaims {
     ForRules<Waits> waits;
   };
   struct Window {
-    std::array<std::array<std::uint64_t, 2>, kProgressKinds> asynchronous{}, confirmed{};
+    ProgressEvidence evidence;
     std::array<Progress, kProgressKinds> progress;
     std::array<Contention, kLockSides> contention;
     Indirect indirect;
-    bool is_void(ProgressKind kind, bool same_node) const;
-    // Whether nothing that is still to come can change that.
-    bool stays_void(ProgressKind kind, bool same_node) const;
-    bool locks_wait(bool same_node) const;
-    std::uint64_t confirmations(ProgressKind kind, bool same_node) const;
-    // What calls with nothing outstanding show tells of themselves only.
-    bool is_sure(ProgressKind kind, bool same_node) const;
-    unsigned rule() const;
-    unsigned open_rule() const;  // what it may still be at the end
-  };
-  struct Kept {
-    Call call;
-    ProgressKind kind{};
-    bool contended = false;
-    std::vector<WaitingCall::Outside> outside;
-    Intervals taken;
-    std::vector<WaitingCall::Held> held;
   };
 
   static Place place(const Call& call) { return Place{raw(call.cnode)} << 32 | call.index; }
@@ -148,12 +143,21 @@ class WaitClaims {
     return is_idle(outside.kind) && !(needed.same_node && !outside.same.empty()) &&
            !(needed.other_node && !outside.other.empty());
   }
-  // Whether its waiting for progress may still count in the end.
-  static bool may_count(const Window& window, const WaitingCall& waiting);
+  static bool locks_elsewhere(const WaitingCall& waiting);
+  // Of operations on several windows, or of several kinds on one.
+  static bool several(const WaitingCall& waiting) {
+    return locks_elsewhere(waiting) || !waiting.elsewhere.empty();
+  }
+  // What is claimed of its waiting: for locks, if `contended`; for progress, if `progress`, else
+  // it is only noted under which rules something is.
+  void claim(const WaitingCall& waiting, bool contended, bool progress);
+  // Whether its waiting for progress may still count in the end, or it is not known whether
+  // anything is claimed of such calls.
+  bool may_count(const Window& window, const WaitingCall& waiting) const;
   static Amounts left_over(const Call& call, const WaitingCall::Outside& outside,
                            const Intervals& taken);
   void claim_contention(const WaitingCall& waiting, const std::array<Seconds, kGrantRules>& held,
-                        unsigned matter);
+                        unsigned matter, unsigned open);
   // `taken`: what other patterns claim of the Win_complete.
   void claim_indirect(const WaitingCall& waiting, const Intervals& taken);
   // Whether it makes a difference for the call if targets must be in MPI to grant locks. What has
@@ -169,28 +173,40 @@ class WaitClaims {
                       std::array<Waits, kSides>& waits);
   // Leaves each time of parts_ to the one of them who let go last, and to none if it is taken.
   void leave_to_latest(const Intervals& taken);
-  // Adds parts_ to those that are kept, if anybody wants them.
-  void keep_parts(const Call& call, double seconds, Waits& waits);
+  // Adds parts_ to those that are kept, if anybody wants them. `nth` call of those that wait.
+  void keep_parts(const Call& call, double seconds, Waits& waits, std::size_t nth = 0);
+  std::uint64_t unnamed(std::size_t nth = 0) const {  // an operation of the call's own
+    return kUnnamed | order_ << kWaitersBits | nth;
+  }
   // Tells parts_.
   void tell_parts(MetricIndex metric, const Call& call, Seconds waited, Wait::Known known);
-  // Tells what was kept.
-  void tell_kept(MetricIndex metric, const Waits& waits);
+  // What was kept and counts, to be told.
+  void take_kept(MetricIndex metric, const Waits& waits);
+  void tell_kept();
   void tell_contention(LockSide side, WindowId window, const Call& call, Seconds waited,
                        bool at_end) {
     tell_parts(contention_metric(side, window), call, waited,
                at_end ? Wait::Known::kAtEnd : Wait::Known::kAtOnce);
   }
-  void finish_kept(const Kept& kept);
-  void finish_progress(Progress& claims, MetricIndex metric, unsigned rule, std::size_t which);
+  void finish_kept(const WaitingCall& kept);
+  // What a window's sums are, each as value(sums of a place).
+  template <class AllSums, class Value>
+  void tell_sums(MetricIndex metric, const AllSums& sums, Value&& value);
+  void finish_contention(WindowId id, Window& window);
+  void finish_progress(WindowId id, Window& window);
   void count(WindowId window, ProgressKind kind, bool same_node, TimeSum waited);
 
   bool known_;
   WaitStream& out_;
   std::map<WindowId, Window> windows_;
-  std::vector<Kept> kept_;
+  std::vector<WaitingCall> kept_;
   std::uint64_t left_out_ = 0;
   ProgressSureness sureness_;
-  std::uint64_t unnamed_ = std::uint64_t{1} << 63;  // numbers of waits for nobody who is known
+  // Numbers of waits for nobody who is known.
+  static constexpr std::uint64_t kUnnamed = std::uint64_t{1} << 63;
+  static constexpr unsigned kWaitersBits = 16;
+  std::uint64_t order_ = 0;  // of the call that is looked at: its exit_pos
+  std::map<MetricIndex, std::vector<const KeptWaits*>> counted_;
   // Kept for their memory only.
   Intervals set_, left_, pieces_;
   std::array<Intervals, kGrantRules> taken_;

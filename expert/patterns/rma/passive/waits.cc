@@ -25,6 +25,7 @@ RmaWaits::RmaWaits(const earl::Trace& trace, const Services& services, bool know
     : trace_(trace),
       pausing_(trace.pausing_region()),
       services_(services),
+      out_(out),
       presence_(trace.process_count()),
       claims_(known, out),
       locks_(trace.process_count(), presence_,
@@ -271,6 +272,7 @@ RmaWaits::Id RmaWaits::keep(const Call& call, WindowId window, ProgressKind kind
     return earl::kNone;
   }
   kept_ = calls_.take();
+  most_live_ = std::max<std::size_t>(most_live_, calls_.live());
   WaitingCall& w = calls_[kept_];
   w.call = call;
   w.window = window;
@@ -363,6 +365,11 @@ void RmaWaits::on_passive_step(const Step& step) {
 void RmaWaits::begin_lock(const Step& step) {
   const Call& call = *step.call;
   if (call.paused) return;
+  if (step.standing) {
+    locks_[locks_.begin(call, step.window, absent<ProcessId>(), false)].standing = true;
+    return;
+  }
+  foreign_locks_ = foreign_locks_ || !out_.own(call);
   const ProcessId target = step.kind == Step::Kind::kLock ? step.target : absent<ProcessId>();
   const LockQueue::Id epoch = locks_.begin(call, step.window, target, step.exclusive);
   locks_[epoch].asked = std::exchange(asked_ticket_, kNoTicket);
@@ -568,8 +575,10 @@ WaitingCall::Outside& RmaWaits::outside_of(WaitingCall& w, WindowId window, Prog
 void RmaWaits::name_absent(WaitingCall::Outside& outside) {
   for (const bool same : {true, false}) {
     named_.clear();
+    std::size_t named = 0;
     for (Found& f : found_) {
       if (f.absent.window != outside.window || f.absent.kind != outside.kind) continue;
+      if (++named > kTargetsNamed) break;
       if (f.absent.same_node != same) continue;
       const auto begin = times_.begin() + static_cast<std::ptrdiff_t>(f.first);
       const auto end = times_.begin() + static_cast<std::ptrdiff_t>(f.end);
@@ -602,6 +611,7 @@ void RmaWaits::settle_call(Id id) {
   w.outside.kind = w.targets.empty() || std::any_of(w.targets.begin(), w.targets.end(), is_main)
                        ? w.kind
                        : w.targets.front().kind;
+  const bool own = out_.own(w.call);
   for (const auto& [window, target, issued, kind, allocation] : w.targets) {
     const std::uint32_t there = trace_.main_index(target);
     const Seconds delta =
@@ -614,17 +624,18 @@ void RmaWaits::settle_call(Id id) {
     const bool lock_of_upc =
         kind == ProgressKind::kShmemLock && window == symmetric_memory(PgasModel::kUpc) &&
         shmem_role(w.call) == ShmemRole::kSetLock && w.call.enter < w.call.exit;
-    if (is_evidence(kind) || asks || lock_of_upc) {
+    if (own && (is_evidence(kind) || asks || lock_of_upc)) {
       if (presence_.throughout(target, issued - delta, w.call.exit + delta)) {
         claims_.asynchronous(window, kind, same);
       } else if (!lock_of_upc &&
-                 presence_.came_back(target, issued + delta, w.call.enter, w.call.exit + delta)) {
+                 presence_.came_back(target, issued + delta, {w.call.enter, w.call.exit},
+                                     w.call.exit + delta)) {
         claims_.confirmed(window, kind, same);
       }
     }
     const std::size_t first = times_.size();
     const Presence::Absence* const absence =
-        presence_.outside(target, w.call.enter, w.call.exit + delta, times_);
+        presence_.outside(target, {w.call.enter, w.call.exit}, w.call.exit + delta, times_);
     if (absence == nullptr) continue;
     WaitingCall::Outside& outside = outside_of(w, window, kind);
     Intervals& set = same ? outside.same : outside.other;
@@ -641,7 +652,6 @@ void RmaWaits::settle_call(Id id) {
     if (!std::is_sorted(found_.begin(), found_.end(), later)) {
       std::stable_sort(found_.begin(), found_.end(), later);
     }
-    if (found_.size() > kTargetsNamed) found_.resize(kTargetsNamed);
     name_absent(w.outside);
     for (WaitingCall::Outside& outside : w.elsewhere) name_absent(outside);
   }
@@ -715,7 +725,7 @@ void RmaWaits::finish_call(Id id) {
   WaitingCall& w = calls_[id];
   make_set(w.taken);
   const bool serves = services_.at(w.call.index, w.call.enter);
-  if (!w.dropped && !serves && !w.call.paused &&
+  if (!w.dropped && !serves && !w.call.paused && out_.own(w.call) &&
       !marks_.any(&processes_[raw(w.call.process)], w.call)) {
     claims_.add(w);
   }
@@ -738,7 +748,20 @@ void RmaWaits::on_end() {
     for (const Id id : process.access) release(id);  // of epochs that nothing is known of
     process.access.clear();
   }
-  claims_.finish();
+}
+
+bool RmaWaits::at_rest() const {
+  const auto rests = [](const Process& p) {
+    return p.access.empty() && !p.waits_for_requests() && p.outstanding.empty();
+  };
+  return locks_.at_rest() && access_calls_.empty() && completes_.empty() &&
+         std::all_of(processes_.begin(), processes_.end(), rests);
+}
+
+PassiveEvidence RmaWaits::evidence() const {
+  PassiveEvidence all = claims_.evidence();
+  all.crowded = left_out() != 0 || 2 * most_live_ >= kMostKept || foreign_locks_;
+  return all;
 }
 
 }  // namespace kojak::expert

@@ -104,7 +104,15 @@ class RmaWaits {
       locks_.give_up(m.call.process, instance.window);
     }
   }
+  // Nothing is open that goes on behind the last event so far. Then what is told does not depend on
+  // what follows, but on what the whole run shows.
+  bool at_rest() const;
+  // Whether a lock is held that was held before the first event.
+  bool holds_standing() const { return locks_.holds_standing(); }
+  // After the last event: what that shows; then, once, what the whole run does, if it is a part.
   void on_end();
+  PassiveEvidence evidence() const;
+  void finish(const PassiveEvidence* of_run) { claims_.finish(of_run); }
 
   // Whether some time of a series that has ended may be Wait for Progress; and, after the last
   // event, how much of a wait in it is.
@@ -113,12 +121,6 @@ class RmaWaits {
 
   // Calls left out because too many had to be kept; times of processes forgotten; void claims.
   std::uint64_t left_out() const { return left_out_ + presence_.forgotten() + claims_.left_out(); }
-  // What only the end of the trace decides, of all of it: nothing.
-  bool nothing_late() const {
-    const model::LockDecisions& d = lock_decisions();
-    return claims_.empty() && left_out() == 0 &&
-           d.proof + d.durations + d.requests + d.circles == 0;
-  }
   std::uint64_t voided() const { return claims_.voided(); }
   const ProgressSureness& sureness() const { return claims_.sureness(); }
   const model::LockDecisions& lock_decisions() const { return locks_.decisions(); }
@@ -131,7 +133,7 @@ class RmaWaits {
   static constexpr std::size_t kFewTargets = 16;
   static constexpr std::size_t kMostParts = 4096;  // of a stretch of polls
   // So many targets, those that came back last, are named for each call that waited for them.
-  static constexpr std::size_t kTargetsNamed = 64;
+  static constexpr std::size_t kTargetsNamed = 64;  // of operations of one kind
   using Ticket = model::OpenTimes::Ticket;
   static constexpr Ticket kNoTicket = LockEpoch::kNoTicket;
 
@@ -321,6 +323,7 @@ class RmaWaits {
   const earl::Trace& trace_;
   RegionId pausing_;
   const Services& services_;
+  const WaitStream& out_;
   Presence presence_;
   WaitClaims claims_;
   LockQueue locks_;
@@ -355,6 +358,8 @@ class RmaWaits {
   Ticket ticket_ = kNoTicket, turns_ticket_ = kNoTicket, asked_ticket_ = kNoTicket;
   Id kept_ = earl::kNone;  // the call kept last
   std::uint64_t left_out_ = 0;
+  std::size_t most_live_ = 0;   // of calls_, so far
+  bool foreign_locks_ = false;  // some belong to calls of which nobody is told
 };
 
 }  // namespace kojak::expert
