@@ -245,7 +245,7 @@ class Analysis : public earl::Sink {
     PartSums sums{std::move(severities_), std::move(of<Unexplained>())};
     sums.paths = call_paths_of(tree);
     sums.notes = out_.notes();
-    sums.findings = findings;
+    sums.findings.add(findings);
     if (gate_ != nullptr) {
       sums.processors = std::move(of<Processors>());
       sums.dispatchers.emplace(of<Dispatchers>());

@@ -22,6 +22,7 @@
 #include "tests/support/clock_program.h"
 #include "tests/support/merge_program.h"
 #include "tests/support/merge_runs.h"
+#include "tests/support/passive_program.h"
 
 namespace kojak::test {
 namespace {
@@ -259,6 +260,16 @@ TEST_F(LocalSlicesOf, MessagesAndCollectives) {
     compare(run, run.options(), seed);
   });
   at_least(20);
+}
+
+TEST_F(LocalSlicesOf, PassiveTargetPrograms) {
+  for_each_seed(150, [&](std::uint64_t seed) {
+    const std::vector<std::string> traces = support::passive_program(seed);
+    LocalRun run(static_cast<std::uint32_t>(traces.size()));
+    for (std::uint32_t p = 0; p < traces.size(); ++p) run.add(p, traces[p]);
+    compare(run, run.options(), seed);
+  });
+  at_least(100);
 }
 
 // ---- by hand --------------------------------------------------------------------------------
