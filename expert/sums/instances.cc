@@ -11,16 +11,23 @@ namespace {
 
 constexpr std::size_t kFirstWaiters = 8;  // for so many an instance has room at first
 
-// Of equal ones the earlier is the worse.
-bool worse(const Instance& a, const Instance& b) {
-  if (a.waiting != b.waiting) return a.waiting > b.waiting;
-  return std::tuple(a.begin, a.part, a.operation.number) <
-         std::tuple(b.begin, b.part, b.operation.number);
-}
-
 bool longer(const Waiter& a, const Waiter& b) {
   if (a.waiting != b.waiting) return a.waiting > b.waiting;
   return std::tuple(a.enter, a.location) < std::tuple(b.enter, b.location);
+}
+
+const Waiter& longest_of(const Instance& instance) {
+  return *std::min_element(instance.waiters.begin(), instance.waiters.end(), longer);
+}
+
+// Of equal ones the earlier is the worse.
+bool worse(const Instance& a, const Instance& b) {
+  if (a.waiting != b.waiting) return a.waiting > b.waiting;
+  const auto place = [](const Instance& i) {
+    return std::tuple(i.begin, i.part, i.operation.number);
+  };
+  if (place(a) != place(b)) return place(a) < place(b);
+  return longer(longest_of(a), longest_of(b));  // an operation may be told of in several stages
 }
 
 // Whether some of its waits may turn out to be those of a dispatcher.
@@ -99,9 +106,8 @@ Instance& Instances::scattered(OfMetric& of, std::uint64_t number) {
 // Leaves the instance empty, with or without another's memory.
 void Instances::close(OfMetric& of, Instance& instance) {
   if (instance.waiters.empty()) return;
-  const auto longest = std::min_element(instance.waiters.begin(), instance.waiters.end(), longer);
   const auto [place, first] =
-      of_places_.try_emplace(WaitResults::place(instance.metric, longest->call_path));
+      of_places_.try_emplace(WaitResults::place(instance.metric, longest_of(instance).call_path));
   if (first || worse(instance, place->second)) {
     place->second = instance;
     list_longest(place->second);
