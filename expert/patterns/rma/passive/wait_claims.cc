@@ -1,6 +1,7 @@
 #include "expert/patterns/rma/passive/wait_claims.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace kojak::expert {
 namespace {
@@ -167,7 +168,11 @@ void WaitClaims::find_absent(const WaitingCall::Outside& outside, Side side,
 
 void WaitClaims::leave_to_latest(const Intervals& taken) {
   const auto later = [](const WaitPart& a, const WaitPart& b) {
-    return b.ended_by.time < a.ended_by.time;
+    if (a.ended_by.time != b.ended_by.time) return b.ended_by.time < a.ended_by.time;
+    const auto who = [](const WaitPart& part) {
+      return std::tuple(part.ended_by.location, part.operation.process, part.operation.number);
+    };
+    return who(a) < who(b);
   };
   if (!std::is_sorted(parts_.begin(), parts_.end(), later)) {
     std::stable_sort(parts_.begin(), parts_.end(), later);

@@ -647,7 +647,9 @@ void RmaWaits::settle_call(Id id) {
   }
   if (!found_.empty()) {
     const auto later = [](const Found& a, const Found& b) {
-      return b.absent.ended_by.time < a.absent.ended_by.time;
+      if (a.absent.ended_by.time != b.absent.ended_by.time)
+        return b.absent.ended_by.time < a.absent.ended_by.time;
+      return a.absent.target < b.absent.target;
     };
     if (!std::is_sorted(found_.begin(), found_.end(), later)) {
       std::stable_sort(found_.begin(), found_.end(), later);
