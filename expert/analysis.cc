@@ -46,7 +46,8 @@ class Reading {
       analysis.go_on_from(*part.standing);
     }
     replay_.run(!last);
-    at_rest_ = last ? !analysis.holds_standing() : replay_.at_rest() && analysis.at_rest();
+    const auto& finders = analysis.finders();
+    at_rest_ = last ? !finders.holds_standing() : replay_.at_rest() && finders.at_rest();
     analysis.end(replay_.call_tree(), std::max(replay_.now(), first));
   }
   // The parts before and behind it know all that began before it and goes on behind it.
@@ -154,7 +155,7 @@ PartAnalysis::PartAnalysis(const TracePart& part, const AnalysisOptions& options
 
 PartAnalysis::~PartAnalysis() = default;
 PassiveEvidence PartAnalysis::evidence() const {
-  return state_->reading.analysis.evidence();
+  return state_->reading.analysis.finders().evidence();
 }
 PartSums PartAnalysis::take_sums(const PassiveEvidence& of_run) {
   state_->reading.analysis.finish(&of_run, state_->last);

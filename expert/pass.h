@@ -202,24 +202,13 @@ class Analysis : public earl::Sink {
     finders_.on_omp_lock(call, lock, time, acquired);
   }
 
-  // Whether nothing is open that goes on behind the last event so far.
-  bool at_rest() const {
-    return finders_.at_rest();
-  }
-  // Whether something is open that was so before the first event.
-  bool holds_standing() const {
-    return finders_.holds_standing();
-  }
   // After the last event. The rest is asked once, in this order.
   void end(const earl::CallTree& tree, Seconds last) {
     KOJAK_TELL(to_, on_end, last);
     of<TimeProfile>().finish(tree);
     finders_.on_end();
   }
-  // What this shows of what the whole run decides; and what that shows, if this is a part of it.
-  PassiveEvidence evidence() const {
-    return finders_.rma() != nullptr ? finders_.rma()->evidence() : PassiveEvidence();
-  }
+  // `of_run`: what the whole run shows, if this is a part of it; `last`: that no other one follows.
   void finish(const PassiveEvidence* of_run = nullptr, bool last = true) {
     finders_.finish(of_run, last);
     last_ = last;

@@ -242,6 +242,7 @@ class WaitFinders {
   bool at_rest() const {
     return !rma_ || rma_->at_rest();
   }
+  // Whether something is open that was so before the first event.
   bool holds_standing() const {
     return rma_ && rma_->holds_standing();
   }
@@ -251,6 +252,8 @@ class WaitFinders {
     if (rma_) rma_->on_end();
     if (omp_) omp_->on_end();
   }
+  // What this shows of what the whole run decides.
+  PassiveEvidence evidence() const { return rma_ ? rma_->evidence() : PassiveEvidence(); }
   // Then: tells what could not be told before. `of_run`: what that shows, if this is a part of it;
   // `last`: the last one, which tells of the run itself.
   void finish(const PassiveEvidence* of_run, bool last) {

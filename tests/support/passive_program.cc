@@ -16,7 +16,8 @@ class Program {
     by_all_ = !locks_ || pick(4) == 0;
     groups_ = pick(3) == 0;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) define(r);
-    const std::uint32_t phases = 2 + pick(7);
+    // Some are so long that instances of operations are closed on the way.
+    const std::uint32_t phases = pick(50) == 0 ? 200 + pick(400) : 2 + pick(7);
     // In each program calls are long or short on the whole: else all would wait, or none.
     longest_ = 1 + pick(24);
     for (std::uint32_t p = 0; p < phases; ++p) {

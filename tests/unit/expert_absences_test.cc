@@ -319,6 +319,56 @@ INSTANTIATE_TEST_SUITE_P(All, HeldLocks,
                                            Evidence{true, false, 0}, Evidence{true, false, 1},
                                            Evidence{true, false, 2}, Evidence{true, true, 1}));
 
+// Waits of one operation that are told in two stages of an analysis are two instances: which of
+// them were still open is chance. Two waits of 3 and 4 s, of one operation, then one of 5 s.
+TEST(Absences, StagesHaveInstancesOfTheirOwn) {
+  Instances instances(10, 2);
+  Wait wait;
+  wait.metric = metric_index<RmaLockContention>();
+  wait.operation = {.object = Operation::Object::kWindow, .scattered = true, .number = 7};
+  for (const double seconds : {3.0, 4.0, 5.0}) {
+    if (seconds == 5) instances.on_stage();
+    wait.enter = wait.begin = {10 * seconds};
+    wait.exit = wait.end = wait.enter + Seconds{seconds};
+    wait.waiting = {seconds};
+    instances.on_wait(wait);
+  }
+  const WaitResults found = instances.finish();
+  ASSERT_EQ(found.worst.size(), 2u);
+  EXPECT_EQ(found.worst[0].waiting.seconds(), 3 + 4);
+  EXPECT_EQ(found.worst[1].waiting.seconds(), 5);
+}
+
+// What parts of a run show is added, and decides in all of them. A call [0, 10] of one part waits
+// for a target outside [2, 6]; in the other part a flush ended without such a target.
+TEST(Absences, EvidenceOfOnePartDecidesInAll) {
+  for (const bool asynchronous : {true, false}) {
+    Told told;
+    WaitClaims here(true, told), there(true, told);
+    WaitingCall w;
+    w.call.function = find_mpi_function("MPI_Win_flush");
+    w.call.exit = {10};
+    w.kind = ProgressKind::kFlush;
+    w.outside = {w.window, w.kind, {{{2}, {6}}}, {}, {}};
+    here.add(w);
+    if (asynchronous)
+      there.asynchronous(w.window, ProgressKind::kFlush, true);
+    else
+      there.confirmed(w.window, ProgressKind::kFlush, true);
+    PassiveEvidence of_run = here.evidence();
+    of_run.add(there.evidence());
+    here.finish(&of_run);
+    there.finish(&of_run);
+    EXPECT_EQ(told.all, asynchronous ? 0 : 4);
+    for (const WaitClaims* part : {&here, &there}) {
+      EXPECT_EQ(part->voided(), asynchronous ? 1u : 0u);
+      EXPECT_EQ(part->sureness().confirmed, asynchronous ? 0u : 1u);
+    }
+    EXPECT_EQ(here.sureness().sure.seconds(), asynchronous ? 0 : 4);
+    EXPECT_EQ(there.sureness().sure.seconds(), 0);
+  }
+}
+
 // The same with a holder whose target was in MPI all the time, and where nobody knows who was in
 // MPI: nothing can change what the calls waited.
 TEST(Absences, LocksAreCountedAtOnceWhereNoEvidenceMatters) {

@@ -12,114 +12,16 @@
 #include <random>
 #include <sstream>
 
-#include "expert/analysis.h"
-#include "expert/cube/writer.h"
 #include "expert/findings/trace_findings.h"
-#include "expert/output/terminal.h"
-#include "expert/parallel/local_slices.h"
-#include "expert/parallel/parts.h"
 #include "expert/patterns/catalogue.h"
 #include "tests/support/clock_program.h"
 #include "tests/support/merge_program.h"
 #include "tests/support/merge_runs.h"
 #include "tests/support/passive_program.h"
+#include "tests/unit/parallel_in_parts.h"
 
 namespace kojak::test {
 namespace {
-
-expert::AnalysisOptions wanted() {
-  return {};  // no root causes
-}
-
-// All that a report holds, as it is written and printed.
-std::string words_of(const expert::Report& report, const std::string& file) {
-  if (!expert::write_cube(report, file, {.doc_url = "pages"})) throw std::runtime_error(file);
-  std::ifstream in(file);
-  std::ostringstream out;
-  out << in.rdbuf();
-  expert::print_summary(out, report, {});
-  expert::print_instances(out, report, {});
-  return out.str();
-}
-
-std::string analysed_whole(earl::Trace trace, const std::string& file) {
-  return words_of(expert::analyse(trace, wanted()), file);
-}
-std::string analysed_whole(merge::MergeOptions options, const std::string& file) {
-  options.output.clear();
-  merge::MergedStream stream(options);
-  auto trace = earl::Trace::from(stream.source(), "run");
-  if (!trace) throw std::runtime_error(trace.error().message());
-  std::string words = analysed_whole(std::move(*trace), file);
-  if (!stream.finish()) throw std::runtime_error("not merged");
-  return words;
-}
-
-// Analyses the slices of a run that is cut at these meetings, one after the other.
-class InParts {
- public:
-  InParts(parallel::Slices& slices, const std::string& at) : why_(slices.alone()) {
-    if (why_.empty()) why_ = slices.cut_at(at);
-    for (std::size_t k = 0; k < slices.size() && why_.empty(); ++k) read(slices, k);
-    if (of_run_.crowded && why_.empty()) why_ = "too many calls";
-    if (why_.empty()) add_up();
-  }
-  // Why it was not cut; empty if it was.
-  const std::string& why() const { return why_; }
-  std::size_t parts() const { return parts_.size(); }
-  const expert::Report& report() const { return *report_; }
-
- private:
-  struct Part {
-    expert::Gate gate;
-    std::optional<earl::Trace> trace;
-    std::optional<expert::PartAnalysis> analysis;
-  };
-  void read(parallel::Slices& slices, std::size_t k) {
-    Part& part = *parts_.emplace_back(std::make_unique<Part>());
-    auto records = slices.records(k, part.gate);
-    if (!records) throw std::runtime_error(records.error().message());
-    auto trace = earl::Trace::from(std::move(*records), "run");
-    if (!trace) throw std::runtime_error(trace.error().message());
-    part.trace.emplace(std::move(*trace));
-    part.analysis.emplace(expert::TracePart{&*part.trace, slices.standing(k), &part.gate}, options_,
-                          k + 1 == slices.size());
-    const auto merged = slices.finish();
-    if (!merged) throw std::runtime_error(merged.error().message());
-    why_ = part.analysis->why().empty() ? *merged : part.analysis->why();
-    of_run_.add(part.analysis->evidence());
-  }
-  void add_up() {
-    std::optional<expert::PartSums> all;
-    for (const auto& part : parts_) {
-      expert::PartSums sums = part->analysis->take_sums(of_run_);
-      all ? all->add(sums) : void(all.emplace(std::move(sums)));
-    }
-    why_ = parallel::too_much(*all);
-    if (why_.empty()) report_.emplace(parts_.back()->analysis->report(std::move(*all)));
-  }
-  const expert::AnalysisOptions options_ = wanted();
-  std::string why_;
-  expert::PassiveEvidence of_run_;
-  std::vector<std::unique_ptr<Part>> parts_;
-  std::optional<expert::Report> report_;
-};
-
-std::unique_ptr<parallel::LocalSlices> slices_of(merge::MergeOptions options) {
-  options.output.clear();
-  options.format = merge::Format::kCompact;
-  auto slices = parallel::LocalSlices::of(options);
-  if (!slices) throw std::runtime_error(slices.error().message());
-  return std::move(*slices);
-}
-
-// Of the merged trace, which is written here.
-std::unique_ptr<parallel::Slices> merged_slices_of(const merge::MergeOptions& options) {
-  if (!merge::merge_traces(options)) throw std::runtime_error("not merged");
-  auto slices = parallel::slices_of_trace(options.output);
-  if (!slices) throw std::runtime_error(slices.error().message());
-  return std::move(*slices);
-}
 
 // The first lines that differ.
 std::string difference(const std::string& one, const std::string& other) {
@@ -263,7 +165,7 @@ TEST_F(LocalSlicesOf, MessagesAndCollectives) {
 }
 
 TEST_F(LocalSlicesOf, PassiveTargetPrograms) {
-  for_each_seed(150, [&](std::uint64_t seed) {
+  for_each_seed(80, [&](std::uint64_t seed) {
     const std::vector<std::string> traces = support::passive_program(seed);
     LocalRun run(static_cast<std::uint32_t>(traces.size()));
     for (std::uint32_t p = 0; p < traces.size(); ++p) run.add(p, traces[p]);
