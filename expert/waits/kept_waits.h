@@ -6,11 +6,10 @@
 // does.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <functional>
 #include <queue>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "epilog/format/io/log_memory.h"
@@ -20,42 +19,55 @@ namespace kojak::expert {
 
 class KeptWaits {
  public:
-  explicit KeptWaits(LogMemory& memory) : waits_(memory), calls_(memory), awaited_(memory) {}
+  explicit KeptWaits(LogMemory& memory) : memory_(memory), calls_(memory), awaited_(memory) {}
 
-  // `order`: of the call that it is told of, never less than that of the wait before.
+  // `order`: of the call that it is told of. All waits of one come together, and calls nearly in
+  // their order.
   void add(const Wait& wait, std::uint64_t order) {
     const WaitingCall call{wait.enter,    wait.exit,      order,
                            wait.exit_pos, wait.call_path, wait.location};
-    if (calls_.empty() || !(calls_.back() == call)) calls_.push_back(call);
-    waits_.push_back({wait.begin, wait.end, wait.waiting,
-                      static_cast<std::uint32_t>(calls_.size() - 1),
-                      number_of({wait.ended_by, wait.operation})});
-    if (waits_.size() % kAtOnce == 0) waits_.memory().rest();
+    if (calls_.empty() || !(calls_.back() == call)) {
+      if (calls_.empty() || calls_.back().order != order) choose_run(order);
+      calls_.push_back(call);
+    }
+    runs_[run_].waits.push_back({wait.begin, wait.end, wait.waiting,
+                                 static_cast<std::uint32_t>(calls_.size() - 1),
+                                 number_of({wait.ended_by, wait.operation})});
+    if (++count_ % kAtOnce == 0) memory_.rest();
   }
-  std::uint64_t last_order() const { return calls_.empty() ? 0 : calls_.back().order; }
   // All waits of a metric, those of all lists in their order; their times are known in a sum.
   // f(Wait&).
   template <class F>
   static void for_each(MetricIndex metric, std::span<const KeptWaits* const> lists, F&& f) {
-    using Next = std::pair<std::uint64_t, std::size_t>;  // the order of a list's next wait
-    std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
-    std::vector<std::size_t> at(lists.size());
-    for (std::size_t l = 0; l < lists.size(); ++l) {
-      if (!lists[l]->waits_.empty()) next.emplace(lists[l]->order(0), l);
+    struct Next {  // the next wait of a run
+      std::uint64_t order;
+      const KeptWaits* list;
+      const Run* run;
+      std::size_t at;
+      bool operator<(const Next& other) const { return other.order < order; }  // the first on top
+    };
+    std::priority_queue<Next> next;
+    for (const KeptWaits* const list : lists) {
+      for (const Run& run : list->runs_) next.push({list->order(run.waits[0]), list, &run, 0});
     }
     std::size_t told = 0;
     while (!next.empty()) {
-      const auto [order, l] = next.top();
+      auto [order, list, run, at] = next.top();
       next.pop();
-      const KeptWaits& list = *lists[l];
-      std::size_t& i = at[l];
-      for (; i < list.waits_.size() && list.order(i) == order; ++i) {
-        Wait wait = list.wait(i);
+      const std::uint64_t others = next.empty() ? ~std::uint64_t{0} : next.top().order;
+      const LogVector<Kept>& waits = run->waits;
+      do {
+        Wait wait = list->wait(waits[at]);
         wait.metric = metric;
         f(wait);
-        if (++told % kAtOnce == 0) list.waits_.memory().rest();
-      }
-      if (i < list.waits_.size()) next.emplace(list.order(i), l);
+        if (++told % kAtOnce == 0) list->memory_.rest();
+        if (++at == waits.size()) break;
+        // (The waits of a call come one after the other.)
+        const std::uint64_t before = order;
+        order = list->order(waits[at]);
+        if (order != before && order > others) break;
+      } while (true);
+      if (at != waits.size()) next.push({order, list, run, at});
     }
   }
 
@@ -79,9 +91,18 @@ class KeptWaits {
     std::uint32_t call, awaited;
   };
 
-  std::uint64_t order(std::size_t i) const { return calls_[waits_[i].call].order; }
-  Wait wait(std::size_t i) const {
-    const Kept& kept = waits_[i];
+  std::uint64_t order(const Kept& kept) const { return calls_[kept.call].order; }
+  // A run to which a call of that order can be added.
+  void choose_run(std::uint64_t order) {
+    const auto fits = [order](const Run& run) { return run.last <= order; };
+    if (run_ == runs_.size() || !fits(runs_[run_])) {
+      const auto found = std::find_if(runs_.begin(), runs_.end(), fits);
+      run_ = static_cast<std::size_t>(found - runs_.begin());
+      if (found == runs_.end()) runs_.push_back({LogVector<Kept>(memory_, run_ != 0), 0});
+    }
+    runs_[run_].last = order;
+  }
+  Wait wait(const Kept& kept) const {
     const WaitingCall& call = calls_[kept.call];
     const Awaited& awaited = awaited_[kept.awaited];
     return {.call_path = call.call_path,
@@ -97,6 +118,11 @@ class KeptWaits {
             .cause = Wait::Cause::kSeen,
             .known = Wait::Known::kInSum};
   }
+  struct Run {
+    LogVector<Kept> waits;  // in the order of their calls
+    std::uint64_t last;     // of these orders
+  };
+
   // Those who wait for the same turn mostly do so at nearly the same time.
   std::uint32_t number_of(const Awaited& awaited) {
     std::uint32_t& recent = recent_[awaited.operation.number % recent_.size()];
@@ -106,7 +132,10 @@ class KeptWaits {
     return recent;
   }
 
-  LogVector<Kept> waits_;
+  LogMemory& memory_;
+  std::vector<Run> runs_;
+  std::size_t run_ = 0;  // of the latest call
+  std::size_t count_ = 0;
   LogVector<WaitingCall> calls_;
   LogVector<Awaited> awaited_;
   std::array<std::uint32_t, 1024> recent_{};

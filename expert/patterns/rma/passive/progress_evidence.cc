@@ -77,6 +77,14 @@ unsigned ProgressEvidence::open_rule() const {
   return (open(true) ? 1u : 0u) | (open(false) ? 2u : 0u);
 }
 
+bool ProgressEvidence::is_claimed(ProgressKind kind) const {
+  const unsigned open = open_rule();
+  for (unsigned rule = 0; rule < kGrantRules; ++rule) {
+    if ((rule & ~open) == 0 && !is_claimed(kind, rule)) return false;
+  }
+  return true;
+}
+
 std::uint64_t ProgressEvidence::voided(bool known) const {
   const unsigned rule_of_run = known ? rule() : 0u;
   std::uint64_t count = 0;

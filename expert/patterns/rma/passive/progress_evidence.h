@@ -29,10 +29,8 @@ class ProgressEvidence {
   bool is_claimed(ProgressKind kind, unsigned rule) const {
     return (claimed_[index(kind)] >> rule & 1u) != 0;
   }
-  // Whatever the rule is.
-  bool is_claimed(ProgressKind kind) const {
-    return claimed_[index(kind)] == (1u << kGrantRules) - 1;
-  }
+  // Whatever the rule may be.
+  bool is_claimed(ProgressKind kind) const;
   void add(const ProgressEvidence& other);
 
   // Whether claims do not hold, as far as is known; and for good.

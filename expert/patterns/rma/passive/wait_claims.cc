@@ -195,19 +195,9 @@ void WaitClaims::leave_to_latest(const Intervals& taken) {
 
 void WaitClaims::keep_parts(const Call& call, double seconds, Waits& waits, std::size_t nth) {
   if (out_.memory() == nullptr) return;
-  KeptWaits& kept = waits.for_call(order_, *out_.memory());
+  if (waits == nullptr) waits = std::make_unique<KeptWaits>(*out_.memory());
   for_each_part(0, call, Seconds{seconds}, parts_, unnamed(nth),
-                [&](const Wait& wait) { kept.add(wait, order_); });
-}
-
-// Calls are looked at nearly in their order; those of an epoch that lasts come together.
-KeptWaits& WaitClaims::Waits::for_call(std::uint64_t order, LogMemory& memory) {
-  const auto fits = [&](const auto& list) { return list->last_order() <= order; };
-  if (latest < lists.size() && fits(lists[latest])) return *lists[latest];
-  const auto found = std::find_if(lists.begin(), lists.end(), fits);
-  latest = static_cast<std::size_t>(found - lists.begin());
-  if (found == lists.end()) lists.push_back(std::make_unique<KeptWaits>(memory));
-  return *lists[latest];
+                [&](const Wait& wait) { waits->add(wait, order_); });
 }
 
 void WaitClaims::tell_parts(MetricIndex metric, const Call& call, Seconds waited,
@@ -219,7 +209,7 @@ void WaitClaims::tell_parts(MetricIndex metric, const Call& call, Seconds waited
 }
 
 void WaitClaims::take_kept(MetricIndex metric, const Waits& waits) {
-  for (const auto& list : waits.lists) counted_[metric].push_back(list.get());
+  if (waits != nullptr) counted_[metric].push_back(waits.get());
 }
 
 void WaitClaims::tell_kept() {
@@ -376,7 +366,7 @@ void WaitClaims::finish_contention(WindowId id, Window& window) {
     tell_sums(metric, claims.sums, [&](const auto& by_rule) { return by_rule[rule]; });
     for (unsigned matter = 0; matter < kGrantRules; ++matter) {
       for (unsigned other = 0; other < kGrantRules; ++other) {
-        if (other != (rule & matter)) claims.waits[matter][other] = {};
+        if (other != (rule & matter)) claims.waits[matter][other].reset();
       }
       take_kept(metric, claims.waits[matter][rule & matter]);
     }

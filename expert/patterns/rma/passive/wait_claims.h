@@ -100,11 +100,7 @@ class WaitClaims {
   // true the end tells; so a call has one entry, or three.
   enum Side { kSame, kOther, kMixedSame, kMixedOther, kMixedBoth, kSides };
   // Those that count together or not at all, as long as that is not known; made for the first.
-  struct Waits {
-    std::vector<std::unique_ptr<KeptWaits>> lists;  // each in the order of its calls
-    std::size_t latest = 0;                         // that a call was added to
-    KeptWaits& for_call(std::uint64_t order, LogMemory& memory);
-  };
+  using Waits = std::unique_ptr<KeptWaits>;
   // By the bits of the rule that make a difference for a call, and the rule without the others.
   template <class T>
   using ForRules = std::array<std::array<T, kGrantRules>, kGrantRules>;
