@@ -85,7 +85,7 @@ void TraceSurvey::run() {
   // (Nothing of it is decoded ahead: looking at the records takes a tenth of the time, and two
   // threads would wait for one another at each block. Whole traces are read side by side.)
   LocalInput input(files_, trace_, {kBuffer, nullptr});
-  if (watch_ != nullptr) input.note_blocks(blocks);
+  if (watch != nullptr) input.note_blocks(blocks);
   scan(input);
   facts.end = input.offset();
   const auto place = [&] {
@@ -133,8 +133,8 @@ void TraceSurvey::scan(LocalInput& input) {
                              p + 2, 0};
       const std::size_t size = std::size_t{2} + record.length;
       if (static_cast<std::size_t>(stop - p) < size) break;
-      if (watch_ != nullptr) [[unlikely]] {
-        watch_->take({record.type, record.length, record.body, input.offset(p)}, epochs.get());
+      if (watch != nullptr) [[unlikely]] {
+        watch->take({record.type, record.length, record.body, input.offset(p)}, epochs.get());
       }
       const Step step = step_of(record.type);
       if (is_event_step(step)) {
@@ -221,6 +221,25 @@ void TraceSurvey::note_locks(std::uint8_t type) {
                 type == type_of(RecordType::kMpiWinUnlock);
   facts.lock_all = facts.lock_all || type == type_of(RecordType::kMpiWinLockAll) ||
                    type == type_of(RecordType::kMpiWinUnlockAll);
+}
+
+std::unique_ptr<FoundInTrace> TraceReadings::next() {
+  const std::size_t ahead = helpers_.any() ? 2 * (helpers_.count() + 1) : 1;
+  while (begun_ < end_ && surveys_.size() < ahead) begin(begun_++);
+  std::unique_ptr<TraceSurvey> found = std::move(surveys_.front());
+  surveys_.pop_front();
+  helpers_.finish(*found);
+  return found;
+}
+
+void TraceReadings::begin(std::size_t trace) {
+  const LocalTrace& read = traces_[trace];
+  const bool alone = (trace == 0 || traces_[trace - 1].rank != read.rank) &&
+                     (trace + 1 == traces_.size() || traces_[trace + 1].rank != read.rank);
+  TraceWatch* const watch = watches_ ? watches_(trace, read) : nullptr;
+  surveys_.push_back(
+      std::make_unique<TraceSurvey>(files_, read, read.run_size, alone, watch, read_, helpers_));
+  helpers_.post(*surveys_.back());
 }
 
 }  // namespace kojak::merge
