@@ -1,10 +1,11 @@
 #include "expert/parallel/local_rows.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "epilog/format/service.h"
+#include "expert/parallel/archive.h"
 #include "expert/parallel/not_added.h"
 
 namespace kojak::parallel {
@@ -44,23 +45,37 @@ std::vector<merge::Slice::Window> windows_of(merge::ProcessEpochs& epochs) {
 class LocalRows::Watch final : public merge::TraceWatch {
  public:
   Watch(const merge::LocalTrace& trace, std::size_t most_rows, std::size_t most_bytes)
-      : rows_(most_rows),
+      : kept{.rows = RowTable(most_rows)},
         most_bytes_(most_bytes),
-        dialect_(trace.dialect),
-        maker_(
-            trace.rank, trace.run_size, trace.dialect, [this](const Row& row) { add(row); },
-            [this](const MeetingKey& key) { return rows_.keeps(key); }) {}
+        rank_(trace.rank),
+        dialect_(trace.dialect) {
+    maker_.emplace(
+        trace.rank, trace.run_size, trace.dialect, [this](const Row& row) { add(row); },
+        [this](const MeetingKey& key) { return kept.rows.keeps(key); });
+  }
+  // Of a trace that was read before.
+  explicit Watch(TraceRows rows) : kept(std::move(rows)) {}
+
+  TraceRows kept;
+  // All is read.
+  void finish() {
+    if (!maker_) return;
+    kept.alone = maker_->why_alone(rank_);
+    kept.locks = maker_->locks();
+    maker_.reset();
+  }
 
   void take(const RawRecord& record, merge::ProcessEpochs* epochs) override {
     epochs_ = epochs;
     if (is_event(record.type) && record.length >= 12) {
-      if (not_added_ == nullptr) not_added_ = parallel::not_added(record.type);
+      if (kept.not_added.empty()) [[likely]]
+        note_not_added(record.type);
       if (record.type == static_cast<std::uint8_t>(RecordType::kProcessor)) {
         Processor r;
         if (decode(record, dialect_, r) == nullptr) processor_ = r;
       }
     }
-    maker_.take(record);
+    maker_->take(record);
   }
   void over(std::vector<compact::BlockPlace> blocks, std::vector<std::uint32_t> windows) override {
     blocks_ = std::move(blocks);
@@ -69,46 +84,45 @@ class LocalRows::Watch final : public merge::TraceWatch {
   }
 
   bool whole() const { return whole_; }
-  const char* what_is_not_added() const { return not_added_; }
-  RowMaker& maker() { return maker_; }
-  RowTable& rows() { return rows_; }
-  const std::map<std::uint64_t, StandingRow>& standings() const { return standings_; }
   const std::vector<compact::BlockPlace>& blocks() const { return blocks_; }
   const std::vector<std::uint32_t>& windows() const { return windows_; }
+  // Where it stands at rows that are not kept any more.
+  void forget() {
+    std::map<std::uint64_t, StandingRow> standings;
+    bytes_ = 0;
+    for (const Row& row : kept.rows.rows()) {
+      const auto at = standings.insert(kept.standings.extract(row.ends)).position;
+      bytes_ += size_of(at->second);
+    }
+    kept.standings.swap(standings);
+  }
 
  private:
+  void note_not_added(std::uint8_t type) {
+    if (const char* const what = parallel::not_added(type)) kept.not_added = what;
+  }
   void add(const Row& row) {
-    rows_.add(row);
-    if (rows_.rows().empty() || rows_.rows().back().ends != row.ends) return;  // thinned out
-    StandingRow standing{row, maker_.around(), {}, processor_};
+    RowTable& rows = kept.rows;
+    rows.add(row);
+    if (rows.rows().empty() || rows.rows().back().ends != row.ends) return;  // thinned out
+    StandingRow standing{row, maker_->around(), {}, processor_};
     if (epochs_ != nullptr) standing.windows = windows_of(*epochs_);
     bytes_ += size_of(standing);
-    standings_.emplace(row.ends, std::move(standing));
-    if (standings_.size() > 2 * rows_.rows().size() + 64 || bytes_ > most_bytes_) forget();
-    while (bytes_ > most_bytes_ && rows_.rows().size() > 1) {
-      rows_.thin(rows_.bits() + 1);
+    kept.standings.emplace(row.ends, std::move(standing));
+    if (kept.standings.size() > 2 * rows.rows().size() + 64 || bytes_ > most_bytes_) forget();
+    while (bytes_ > most_bytes_ && rows.rows().size() > 1) {
+      rows.thin(rows.bits() + 1);
       forget();
     }
   }
-  void forget() {
-    std::map<std::uint64_t, StandingRow> kept;
-    bytes_ = 0;
-    for (const Row& row : rows_.rows()) {
-      const auto at = kept.insert(standings_.extract(row.ends)).position;
-      bytes_ += size_of(at->second);
-    }
-    standings_.swap(kept);
-  }
 
-  RowTable rows_;
-  std::size_t most_bytes_, bytes_ = 0;
+  std::size_t most_bytes_ = 0, bytes_ = 0;
+  std::uint32_t rank_ = 0;
   Dialect dialect_;
-  RowMaker maker_;
+  std::optional<RowMaker> maker_;  // while it is read
   merge::ProcessEpochs* epochs_ = nullptr;
-  std::map<std::uint64_t, StandingRow> standings_;  // by Row::ends
   std::optional<Processor> processor_;
   bool whole_ = false;
-  const char* not_added_ = nullptr;
   std::vector<compact::BlockPlace> blocks_;
   std::vector<std::uint32_t> windows_;
 };
@@ -120,42 +134,147 @@ LocalRows::~LocalRows() = default;
 void LocalRows::forget() {
   passes_.reset();
   watches_.clear();
+  found_ = {};
+}
+
+void SurveyPart::add(const SurveyPart& next) {
+  found.insert(found.end(), next.found.begin(), next.found.end());
+  rows.insert(rows.end(), next.rows.begin(), next.rows.end());
+}
+
+Result<LocalRows> LocalRows::open(const merge::MergeOptions& options, std::size_t most_rows) {
+  auto passes = merge::TwoPasses::open(options);
+  if (!passes) return passes.error();
+  LocalRows rows;
+  rows.most_rows_ = most_rows;
+  rows.passes_ = std::move(*passes);
+  rows.watches_.resize(rows.passes_->traces().size());
+  return rows;
 }
 
 Result<LocalRows> LocalRows::of(const merge::MergeOptions& options, std::size_t most_rows) {
-  LocalRows rows;
-  auto begun = merge::TwoPasses::begin(
-      options, [&](std::size_t number, const merge::LocalTrace& trace) -> merge::TraceWatch* {
-        rows.watches_.resize(std::max(rows.watches_.size(), number + 1));
-        const std::size_t bytes =
-            std::max(kStandings / std::max<std::size_t>(trace.run_size, 1), kLeastStandings);
-        rows.watches_[number] = std::make_unique<Watch>(trace, most_rows, bytes);
-        return &*rows.watches_[number];
-      });
-  if (!begun) return begun.error();
-  rows.passes_ = std::move(*begun);
-  rows.alone_ = rows.why_alone();
-  unsigned bits = 0;
-  for (const auto& watch : rows.watches_) {
-    bits = std::max(bits, watch->rows().bits());
-    if (rows.not_added_.empty() && watch->what_is_not_added() != nullptr)
-      rows.not_added_ = std::string(watch->what_is_not_added()) + " cannot be added up yet";
-  }
-  for (const auto& watch : rows.watches_) watch->rows().thin(bits);
+  auto rows = open(options, most_rows);
+  if (!rows) return rows;
+  if (Status status = rows->read(); !status) return status.error();
   return rows;
+}
+
+merge::Watches LocalRows::watches() {
+  return [this](std::size_t number, const merge::LocalTrace& trace) -> merge::TraceWatch* {
+    const std::size_t bytes =
+        std::max(kStandings / std::max<std::size_t>(trace.run_size, 1), kLeastStandings);
+    if (!watches_[number]) watches_[number] = std::make_unique<Watch>(trace, most_rows_, bytes);
+    return &*watches_[number];
+  };
+}
+
+Status LocalRows::read() {
+  Status status = passes_->finish(watches());
+  if (status) finish();
+  return status;
+}
+
+SurveyPart LocalRows::survey(merge::TraceRange range) {
+  Packer found, rows;
+  std::size_t next = range.first;
+  passes_->survey(range, watches(), [&](merge::FoundInTrace& trace) {
+    const std::unique_ptr<Watch> watch = std::move(watches_[next++]);
+    watch->finish();
+    watch->forget();
+    found(trace);
+    rows(watch->kept);
+  });
+  return {found.take(), rows.take(), {}};
+}
+
+Status LocalRows::put_together(SurveyPart all) {
+  found_ = std::move(all.found);
+  Unpacker found(found_), rows(all.rows);
+  for (std::unique_ptr<Watch>& watch : watches_) {
+    TraceRows kept;
+    rows(kept);
+    watch = std::make_unique<Watch>(std::move(kept));
+  }
+  merge::Surveyed surveyed{[&](std::size_t) {
+                             auto trace = std::make_unique<merge::FoundInTrace>();
+                             found(*trace);
+                             return trace;
+                           },
+                           std::move(all.names)};
+  if (Status status = passes_->finish(watches(), &surveyed); !status) return status;
+  if (!found.good() || !rows.good()) {
+    return Error{.code = ExitCode::kOutputFailed,
+                 .reason = "what another process tells of the local traces cannot be read"};
+  }
+  finish();
+  return {};
+}
+
+void LocalRows::finish() {
+  for (const auto& watch : watches_) watch->finish();
+  alone_ = why_alone();
+  unsigned bits = 0;
+  for (const auto& watch : watches_) {
+    bits = std::max(bits, watch->kept.rows.bits());
+    if (not_added_.empty() && !watch->kept.not_added.empty())
+      not_added_ = watch->kept.not_added + " cannot be added up yet";
+  }
+  for (const auto& watch : watches_) watch->kept.rows.thin(bits);
+}
+
+SurveyPart LocalRows::chosen(const std::vector<Meeting>& meetings) {
+  std::set<MeetingKey> keys;
+  for (const Meeting& meeting : meetings) keys.insert(meeting.key);
+  Packer rows;
+  for (const auto& watch : watches_) {
+    watch->kept.rows.keep([&](const MeetingKey& key) { return keys.contains(key); });
+    watch->forget();
+    rows(watch->kept);
+  }
+  return {std::exchange(found_, {}), rows.take(), passes_->survey().definitions.code_names.found()};
+}
+
+bool LocalRows::together() const {
+  return why_alone_by_files().empty() && !passes_->copied();
+}
+
+std::vector<merge::TraceRange> LocalRows::shares(std::size_t processes) const {
+  std::vector<merge::TraceRange> shares;
+  std::uint64_t all = 0, before = 0;
+  for (const merge::LocalTrace& trace : passes_->traces()) all += trace.size;
+  std::size_t first = 0, end = 0;
+  for (std::size_t k = 1; k <= processes; ++k) {
+    // Up to the trace whose midst is beyond.
+    const double wanted =
+        static_cast<double>(all) * static_cast<double>(k) / static_cast<double>(processes);
+    for (; end < watches_.size(); ++end) {
+      const std::uint64_t size = passes_->traces()[end].size;
+      if (k != processes && static_cast<double>(before + size / 2) > wanted) break;
+      before += size;
+    }
+    shares.push_back({std::exchange(first, end), end});
+  }
+  return shares;
+}
+
+std::string LocalRows::why_alone_by_files() const {
+  // (Of a process with several threads no trace is followed to its end as that of one is.)
+  const std::vector<merge::LocalTrace>& traces = passes_->traces();
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    if (!traces[i].dialect.native()) return "the traces are classic ones";
+    if (i != 0 && traces[i].rank == traces[i - 1].rank)
+      return "rank " + std::to_string(traces[i].rank) + " has several threads";
+  }
+  return "";
 }
 
 std::string LocalRows::why_alone() const {
   const std::vector<merge::LocalTrace>& traces = passes_->traces();
-  const auto rank = [&](std::size_t i) { return "rank " + std::to_string(traces[i].rank); };
-  // (Of a process with several threads no trace is followed to its end as that of one is.)
+  if (std::string why = why_alone_by_files(); !why.empty()) return why;
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    if (!traces[i].dialect.native()) return "the traces are classic ones";
-    if (i != 0 && traces[i].rank == traces[i - 1].rank) return rank(i) + " has several threads";
-  }
-  for (std::size_t i = 0; i < traces.size(); ++i) {
-    if (std::string why = watches_[i]->maker().why_alone(traces[i].rank); !why.empty()) return why;
-    if (!watches_[i]->whole()) return "the trace of " + rank(i) + " contradicts itself";
+    if (!watches_[i]->kept.alone.empty()) return watches_[i]->kept.alone;
+    if (!watches_[i]->whole())
+      return "the trace of rank " + std::to_string(traces[i].rank) + " contradicts itself";
   }
   if (traces.size() != traces.front().run_size) return "traces of some processes are missing";
   return "";
@@ -166,8 +285,8 @@ std::vector<Meeting> LocalRows::meetings(bool held) const {
   bool locks = !held;
   if (!alone_.empty()) return {};
   for (std::size_t i = 0; i < watches_.size(); ++i) {
-    table.add(watches_[i]->rows().rows(), passes_->clocks()[i]);
-    locks = locks || watches_[i]->maker().locks();
+    table.add(watches_[i]->kept.rows.rows(), passes_->clocks()[i]);
+    locks = locks || watches_[i]->kept.locks;
   }
   return table.finish(locks);
 }
@@ -179,7 +298,7 @@ std::uint64_t LocalRows::bytes() const {
 }
 
 const StandingRow& LocalRows::at(std::size_t trace, std::uint64_t ends) const {
-  return watches_[trace]->standings().at(ends);
+  return watches_[trace]->kept.standings.at(ends);
 }
 
 compact::BlockPlace LocalRows::block_before(std::size_t trace, std::uint64_t offset) const {
