@@ -42,90 +42,72 @@ std::vector<merge::Slice::Window> windows_of(merge::ProcessEpochs& epochs) {
 
 }  // namespace
 
+// Fills what is kept of a trace while that is read.
 class LocalRows::Watch final : public merge::TraceWatch {
  public:
-  Watch(const merge::LocalTrace& trace, std::size_t most_rows, std::size_t most_bytes)
-      : kept{.rows = RowTable(most_rows)},
+  Watch(const merge::LocalTrace& trace, TraceRows& kept, std::size_t most_bytes)
+      : kept_(kept),
         most_bytes_(most_bytes),
         rank_(trace.rank),
-        dialect_(trace.dialect) {
-    maker_.emplace(
-        trace.rank, trace.run_size, trace.dialect, [this](const Row& row) { add(row); },
-        [this](const MeetingKey& key) { return kept.rows.keeps(key); });
-  }
-  // Of a trace that was read before.
-  explicit Watch(TraceRows rows) : kept(std::move(rows)) {}
-
-  TraceRows kept;
-  // All is read.
-  void finish() {
-    if (!maker_) return;
-    kept.alone = maker_->why_alone(rank_);
-    kept.locks = maker_->locks();
-    maker_.reset();
+        dialect_(trace.dialect),
+        maker_(
+            trace.rank, trace.run_size, trace.dialect, [this](const Row& row) { add(row); },
+            [this](const MeetingKey& key) { return kept_.rows.keeps(key); }) {}
+  ~Watch() override {
+    kept_.alone = maker_.why_alone(rank_);
+    kept_.locks = maker_.locks();
   }
 
   void take(const RawRecord& record, merge::ProcessEpochs* epochs) override {
     epochs_ = epochs;
     if (is_event(record.type) && record.length >= 12) {
-      if (kept.not_added.empty()) [[likely]]
-        note_not_added(record.type);
+      if (kept_.not_added.empty()) note_not_added(record.type);
       if (record.type == static_cast<std::uint8_t>(RecordType::kProcessor)) {
         Processor r;
         if (decode(record, dialect_, r) == nullptr) processor_ = r;
       }
     }
-    maker_->take(record);
-  }
-  void over(std::vector<compact::BlockPlace> blocks, std::vector<std::uint32_t> windows) override {
-    blocks_ = std::move(blocks);
-    windows_ = std::move(windows);
-    whole_ = true;
-  }
-
-  bool whole() const { return whole_; }
-  const std::vector<compact::BlockPlace>& blocks() const { return blocks_; }
-  const std::vector<std::uint32_t>& windows() const { return windows_; }
-  // Where it stands at rows that are not kept any more.
-  void forget() {
-    std::map<std::uint64_t, StandingRow> standings;
-    bytes_ = 0;
-    for (const Row& row : kept.rows.rows()) {
-      const auto at = standings.insert(kept.standings.extract(row.ends)).position;
-      bytes_ += size_of(at->second);
-    }
-    kept.standings.swap(standings);
+    maker_.take(record);
   }
 
  private:
   void note_not_added(std::uint8_t type) {
-    if (const char* const what = parallel::not_added(type)) kept.not_added = what;
+    if (const char* const what = parallel::not_added(type)) kept_.not_added = what;
   }
   void add(const Row& row) {
-    RowTable& rows = kept.rows;
+    RowTable& rows = kept_.rows;
     rows.add(row);
     if (rows.rows().empty() || rows.rows().back().ends != row.ends) return;  // thinned out
-    StandingRow standing{row, maker_->around(), {}, processor_};
+    StandingRow standing{row, maker_.around(), {}, processor_};
     if (epochs_ != nullptr) standing.windows = windows_of(*epochs_);
     bytes_ += size_of(standing);
-    kept.standings.emplace(row.ends, std::move(standing));
-    if (kept.standings.size() > 2 * rows.rows().size() + 64 || bytes_ > most_bytes_) forget();
+    kept_.standings.emplace(row.ends, std::move(standing));
+    if (kept_.standings.size() > 2 * rows.rows().size() + 64 || bytes_ > most_bytes_) forget();
     while (bytes_ > most_bytes_ && rows.rows().size() > 1) {
       rows.thin(rows.bits() + 1);
       forget();
     }
   }
+  void forget() {
+    kept_.forget();
+    bytes_ = 0;
+    for (const auto& [ends, standing] : kept_.standings) bytes_ += size_of(standing);
+  }
 
-  std::size_t most_bytes_ = 0, bytes_ = 0;
-  std::uint32_t rank_ = 0;
+  TraceRows& kept_;
+  std::size_t most_bytes_, bytes_ = 0;
+  std::uint32_t rank_;
   Dialect dialect_;
-  std::optional<RowMaker> maker_;  // while it is read
+  RowMaker maker_;
   merge::ProcessEpochs* epochs_ = nullptr;
   std::optional<Processor> processor_;
-  bool whole_ = false;
-  std::vector<compact::BlockPlace> blocks_;
-  std::vector<std::uint32_t> windows_;
 };
+
+void TraceRows::forget() {
+  std::map<std::uint64_t, StandingRow> kept;
+  for (const Row& row : rows.rows()) kept.insert(standings.extract(row.ends));
+  standings.swap(kept);
+}
 
 LocalRows::LocalRows() = default;
 LocalRows::LocalRows(LocalRows&&) noexcept = default;
@@ -133,22 +115,16 @@ LocalRows::~LocalRows() = default;
 
 void LocalRows::forget() {
   passes_.reset();
-  watches_.clear();
+  kept_.clear();
   found_ = {};
-}
-
-void SurveyPart::add(const SurveyPart& next) {
-  found.insert(found.end(), next.found.begin(), next.found.end());
-  rows.insert(rows.end(), next.rows.begin(), next.rows.end());
 }
 
 Result<LocalRows> LocalRows::open(const merge::MergeOptions& options, std::size_t most_rows) {
   auto passes = merge::TwoPasses::open(options);
   if (!passes) return passes.error();
   LocalRows rows;
-  rows.most_rows_ = most_rows;
   rows.passes_ = std::move(*passes);
-  rows.watches_.resize(rows.passes_->traces().size());
+  rows.kept_.resize(rows.passes_->traces().size(), {.rows = RowTable(most_rows)});
   return rows;
 }
 
@@ -160,10 +136,11 @@ Result<LocalRows> LocalRows::of(const merge::MergeOptions& options, std::size_t 
 }
 
 merge::Watches LocalRows::watches() {
+  watches_.resize(kept_.size());
   return [this](std::size_t number, const merge::LocalTrace& trace) -> merge::TraceWatch* {
     const std::size_t bytes =
         std::max(kStandings / std::max<std::size_t>(trace.run_size, 1), kLeastStandings);
-    if (!watches_[number]) watches_[number] = std::make_unique<Watch>(trace, most_rows_, bytes);
+    watches_[number] = std::make_unique<Watch>(trace, kept_[number], bytes);
     return &*watches_[number];
   };
 }
@@ -178,11 +155,11 @@ SurveyPart LocalRows::survey(merge::TraceRange range) {
   Packer found, rows;
   std::size_t next = range.first;
   passes_->survey(range, watches(), [&](merge::FoundInTrace& trace) {
-    const std::unique_ptr<Watch> watch = std::move(watches_[next++]);
-    watch->finish();
-    watch->forget();
+    watches_[next].reset();
     found(trace);
-    rows(watch->kept);
+    kept_[next].forget();
+    rows(kept_[next]);
+    kept_[next++] = TraceRows();
   });
   return {found.take(), rows.take(), {}};
 }
@@ -190,71 +167,42 @@ SurveyPart LocalRows::survey(merge::TraceRange range) {
 Status LocalRows::put_together(SurveyPart all) {
   found_ = std::move(all.found);
   Unpacker found(found_), rows(all.rows);
-  for (std::unique_ptr<Watch>& watch : watches_) {
-    TraceRows kept;
-    rows(kept);
-    watch = std::make_unique<Watch>(std::move(kept));
-  }
-  merge::Surveyed surveyed{[&](std::size_t) {
-                             auto trace = std::make_unique<merge::FoundInTrace>();
-                             found(*trace);
-                             return trace;
-                           },
-                           std::move(all.names)};
-  if (Status status = passes_->finish(watches(), &surveyed); !status) return status;
-  if (!found.good() || !rows.good()) {
-    return Error{.code = ExitCode::kOutputFailed,
-                 .reason = "what another process tells of the local traces cannot be read"};
-  }
+  for (TraceRows& kept : kept_) rows(kept);
+  merge::Surveyed surveyed{.names = std::move(all.names)};
+  surveyed.trace = [&](std::size_t) {
+    auto trace = std::make_unique<merge::FoundInTrace>();
+    found(*trace);
+    return trace;
+  };
+  Status status = passes_->finish(watches(), &surveyed);
+  if (!status) return status;
+  if (!found.good() || !rows.good()) return cannot_be_read();
   finish();
-  return {};
+  return status;
 }
 
 void LocalRows::finish() {
-  for (const auto& watch : watches_) watch->finish();
+  watches_.clear();
   alone_ = why_alone();
   unsigned bits = 0;
-  for (const auto& watch : watches_) {
-    bits = std::max(bits, watch->kept.rows.bits());
-    if (not_added_.empty() && !watch->kept.not_added.empty())
-      not_added_ = watch->kept.not_added + " cannot be added up yet";
+  for (const TraceRows& kept : kept_) {
+    bits = std::max(bits, kept.rows.bits());
+    if (not_added_.empty() && !kept.not_added.empty())
+      not_added_ = kept.not_added + " cannot be added up yet";
   }
-  for (const auto& watch : watches_) watch->kept.rows.thin(bits);
+  for (TraceRows& kept : kept_) kept.rows.thin(bits);
 }
 
 SurveyPart LocalRows::chosen(const std::vector<Meeting>& meetings) {
   std::set<MeetingKey> keys;
   for (const Meeting& meeting : meetings) keys.insert(meeting.key);
   Packer rows;
-  for (const auto& watch : watches_) {
-    watch->kept.rows.keep([&](const MeetingKey& key) { return keys.contains(key); });
-    watch->forget();
-    rows(watch->kept);
+  for (TraceRows& kept : kept_) {
+    kept.rows.keep([&](const MeetingKey& key) { return keys.contains(key); });
+    kept.forget();
+    rows(kept);
   }
   return {std::exchange(found_, {}), rows.take(), passes_->survey().definitions.code_names.found()};
-}
-
-bool LocalRows::together() const {
-  return why_alone_by_files().empty() && !passes_->copied();
-}
-
-std::vector<merge::TraceRange> LocalRows::shares(std::size_t processes) const {
-  std::vector<merge::TraceRange> shares;
-  std::uint64_t all = 0, before = 0;
-  for (const merge::LocalTrace& trace : passes_->traces()) all += trace.size;
-  std::size_t first = 0, end = 0;
-  for (std::size_t k = 1; k <= processes; ++k) {
-    // Up to the trace whose midst is beyond.
-    const double wanted =
-        static_cast<double>(all) * static_cast<double>(k) / static_cast<double>(processes);
-    for (; end < watches_.size(); ++end) {
-      const std::uint64_t size = passes_->traces()[end].size;
-      if (k != processes && static_cast<double>(before + size / 2) > wanted) break;
-      before += size;
-    }
-    shares.push_back({std::exchange(first, end), end});
-  }
-  return shares;
 }
 
 std::string LocalRows::why_alone_by_files() const {
@@ -272,8 +220,8 @@ std::string LocalRows::why_alone() const {
   const std::vector<merge::LocalTrace>& traces = passes_->traces();
   if (std::string why = why_alone_by_files(); !why.empty()) return why;
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    if (!watches_[i]->kept.alone.empty()) return watches_[i]->kept.alone;
-    if (!watches_[i]->whole())
+    if (!kept_[i].alone.empty()) return kept_[i].alone;
+    if (!passes_->survey().traces[i].whole)
       return "the trace of rank " + std::to_string(traces[i].rank) + " contradicts itself";
   }
   if (traces.size() != traces.front().run_size) return "traces of some processes are missing";
@@ -284,9 +232,9 @@ std::vector<Meeting> LocalRows::meetings(bool held) const {
   MeetingTable table;
   bool locks = !held;
   if (!alone_.empty()) return {};
-  for (std::size_t i = 0; i < watches_.size(); ++i) {
-    table.add(watches_[i]->kept.rows.rows(), passes_->clocks()[i]);
-    locks = locks || watches_[i]->kept.locks;
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    table.add(kept_[i].rows.rows(), passes_->clocks()[i]);
+    locks = locks || kept_[i].locks;
   }
   return table.finish(locks);
 }
@@ -298,12 +246,12 @@ std::uint64_t LocalRows::bytes() const {
 }
 
 const StandingRow& LocalRows::at(std::size_t trace, std::uint64_t ends) const {
-  return watches_[trace]->kept.standings.at(ends);
+  return kept_[trace].standings.at(ends);
 }
 
 compact::BlockPlace LocalRows::block_before(std::size_t trace, std::uint64_t offset) const {
   if (!passes_->traces()[trace].dialect.compact()) return {offset, offset};
-  const std::vector<compact::BlockPlace>& blocks = watches_[trace]->blocks();
+  const std::vector<compact::BlockPlace>& blocks = passes_->survey().traces[trace].blocks;
   auto at = std::upper_bound(
       blocks.begin(), blocks.end(), offset,
       [](std::uint64_t o, const compact::BlockPlace& block) { return o < block.records; });
@@ -311,7 +259,12 @@ compact::BlockPlace LocalRows::block_before(std::size_t trace, std::uint64_t off
 }
 
 std::uint32_t LocalRows::window(std::size_t trace, std::uint32_t number) const {
-  return watches_[trace]->windows()[number];
+  return passes_->survey().traces[trace].windows[number];
+}
+
+Error cannot_be_read() {
+  return {.code = ExitCode::kOutputFailed,
+          .reason = "what another process tells of the local traces cannot be read"};
 }
 
 Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows) {

@@ -40,6 +40,7 @@ struct TraceRows {
   std::map<std::uint64_t, StandingRow> standings;  // by Row::ends
   std::string alone, not_added;                    // as of LocalRows, by this trace
   bool locks = false;                              // of one target
+  void forget();                                   // standings of rows that are not kept any more
   template <class Archive>
   void visit(Archive& archive) {
     archive(rows, standings, alone, not_added, locks);
@@ -55,7 +56,6 @@ struct SurveyPart {
   void visit(Archive& archive) {
     archive(found, rows, names);
   }
-  void add(const SurveyPart& next);
 };
 
 class LocalRows {
@@ -67,8 +67,6 @@ class LocalRows {
   // In steps. Which traces there are.
   static Result<LocalRows> open(const merge::MergeOptions& options,
                                 std::size_t most_rows = RowTable::kMost);
-  bool together() const;  // whether several may read them: one has nothing to do by itself
-  std::vector<merge::TraceRange> shares(std::size_t processes) const;
   SurveyPart survey(merge::TraceRange range);
   Status read();                        // all
   Status put_together(SurveyPart all);  // what others have read, too
@@ -79,6 +77,8 @@ class LocalRows {
   void forget();  // everything: nothing may be asked any more
   ~LocalRows();
 
+  // Why there are none by what traces there are.
+  std::string why_alone_by_files() const;
   // Why there are no meetings; empty if there may be some.
   const std::string& alone() const { return alone_; }
   // What of the records nobody can add up yet; empty if there is nothing.
@@ -101,10 +101,10 @@ class LocalRows {
   LocalRows();
   merge::Watches watches();
   void finish();
-  std::string why_alone() const, why_alone_by_files() const;
+  std::string why_alone() const;
 
-  std::size_t most_rows_ = 0;
-  std::vector<std::unique_ptr<Watch>> watches_;
+  std::vector<TraceRows> kept_;
+  std::vector<std::unique_ptr<Watch>> watches_;  // of traces that are being read
   std::unique_ptr<merge::TwoPasses> passes_;
   std::vector<std::byte> found_;  // of all traces, where several have read them
   std::string alone_, not_added_;
@@ -115,6 +115,9 @@ struct Meetings {
   std::vector<Meeting> all;  // in the order of time; none where `alone`
   std::uint64_t events = 0;  // of the run
 };
+// What another process told makes no sense.
+Error cannot_be_read();
+
 Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows = RowTable::kMost);
 
 }  // namespace kojak::parallel

@@ -21,7 +21,7 @@ Result<std::unique_ptr<LocalSlices>> LocalSlices::of(const merge::MergeOptions& 
     if (!*read) slices->alone_ = "the first process does it";
     if (!*read) return slices;
   } else {
-    const bool together = team != nullptr && slices->rows_.together();
+    const bool together = team != nullptr && slices->rows_.why_alone_by_files().empty();
     Status read = together ? read_together(*team, slices->rows_) : slices->rows_.read();
     if (!read) return read.error();
   }

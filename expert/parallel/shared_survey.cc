@@ -14,11 +14,6 @@ struct Share {
   merge::TraceRange range;
 };
 
-Error unreadable() {
-  return Error{.code = ExitCode::kOutputFailed,
-               .reason = "what another process tells of the local traces cannot be read"};
-}
-
 template <class T>
 std::vector<std::byte> packed(T value) {
   Packer packer;
@@ -36,10 +31,10 @@ bool unpack(const std::vector<std::byte>& bytes, T& value) {
 }  // namespace
 
 Status read_together(Team& team, LocalRows& rows) {
-  const std::vector<merge::TraceRange> shares = rows.shares(static_cast<std::size_t>(team.size()));
-  const std::uint64_t traces = rows.merge().traces().size();
+  const auto& traces = rows.merge().traces();
+  const auto shares = merge::shares_of(traces, static_cast<std::size_t>(team.size()));
   for (int rank = 1; rank < team.size(); ++rank) {
-    team.ask(rank, packed(Share{traces, shares[static_cast<std::size_t>(rank)]}));
+    team.ask(rank, packed(Share{traces.size(), shares[static_cast<std::size_t>(rank)]}));
   }
   SurveyPart all;
   Bytes told = guarded([&]() -> Bytes {
@@ -51,11 +46,10 @@ Status read_together(Team& team, LocalRows& rows) {
     Bytes answer = team.answer_of(rank);
     if (!told) continue;
     told = std::move(answer);
-    if (SurveyPart part; told && unpack(*told, part)) {
-      all.add(part);
-    } else if (told) {
-      told = unreadable();
-    }
+    SurveyPart part;
+    if (told && !unpack(*told, part)) told = cannot_be_read();
+    all.found.insert(all.found.end(), part.found.begin(), part.found.end());
+    all.rows.insert(all.rows.end(), part.rows.begin(), part.rows.end());
   }
   if (!told) return told.error();
   return rows.put_together(std::move(all));
@@ -92,7 +86,7 @@ Result<bool> read_for_leader(Team& team, LocalRows& rows) {
   if (!served || !*served) return served;
   SurveyPart all;
   served = serve([&](const std::vector<std::byte>& told) -> Bytes {
-    return unpack(told, all) ? Bytes(std::vector<std::byte>()) : unreadable();
+    return unpack(told, all) ? Bytes(std::vector<std::byte>()) : cannot_be_read();
   });
   if (!served || !*served) return served;
   if (Status status = rows.put_together(std::move(all)); !status) return status.error();

@@ -18,7 +18,7 @@ class Surveyor {
   Surveyor(const std::vector<LocalTrace>& traces, FileCache& files, Helpers& helpers,
            Summary& summary, const std::function<void(std::uint64_t)>& progress,
            const Watches& watches, Surveyed* surveyed)
-      : traces_(traces), files_(files), summary_(summary), watches_(watches), surveyed_(surveyed) {
+      : traces_(traces), files_(files), summary_(summary), surveyed_(surveyed) {
     if (surveyed == nullptr) readings_.emplace(traces, files, helpers, progress, watches);
   }
 
@@ -29,7 +29,7 @@ class Surveyor {
     survey_.processes.resize(processes_);
     if (surveyed_ != nullptr) survey_.definitions.code_names.know(std::move(surveyed_->names));
     for (std::size_t i = 0; i < traces_.size(); ++i) {
-      const std::unique_ptr<FoundInTrace> owner = next(i);
+      const auto owner = readings_ ? readings_->next() : surveyed_->trace(i);
       FoundInTrace& found = *owner;
       std::unique_ptr<ProcessEpochs>& epochs = survey_.processes[traces_[i].rank];
       if (first_of_process(i)) {
@@ -41,10 +41,10 @@ class Surveyor {
       if (found.epochs != nullptr &&
           found.names.hold(*survey_.traces[i].translation, survey_.definitions)) {
         epochs = std::move(found.epochs);
-        const std::vector<std::uint32_t> windows =
-            found.names.windows(*survey_.traces[i].translation);
-        epochs->number_windows(windows);
-        if (found.watch != nullptr) found.watch->over(std::move(found.blocks), windows);
+        TraceFacts& facts = survey_.traces[i];
+        facts.whole = true;
+        facts.windows = found.names.windows(*facts.translation);
+        epochs->number_windows(facts.windows);
         if (found.unknown_roles != 0) summary_.add(Finding::kUnknownRole, found.unknown_roles);
       } else if (last) {
         follow_threads(first_, i + 1);
@@ -67,13 +67,6 @@ class Surveyor {
   }
   bool last_of_process(std::size_t trace) const {
     return trace + 1 == traces_.size() || first_of_process(trace + 1);
-  }
-
-  std::unique_ptr<FoundInTrace> next(std::size_t trace) {
-    if (readings_) return readings_->next();
-    std::unique_ptr<FoundInTrace> found = surveyed_->trace(trace);
-    if (watches_) found->watch = watches_(trace, traces_[trace]);
-    return found;
   }
 
   // Takes the definitions of a trace into those of the run, and counts what was found.
@@ -212,7 +205,6 @@ class Surveyor {
   const std::vector<LocalTrace>& traces_;
   FileCache& files_;
   Summary& summary_;
-  const Watches& watches_;
   Surveyed* surveyed_;
   std::optional<TraceReadings> readings_;  // unless they are surveyed
   Survey survey_;

@@ -15,6 +15,7 @@
 #include <set>
 #include <vector>
 
+#include "epilog/format/compact/find_place.h"
 #include "epilog/format/event_loop.h"
 #include "merge/complete/epochs.h"
 #include "merge/complete/trace_watch.h"
@@ -42,10 +43,11 @@ struct ReadFacts {
   std::map<std::uint32_t, PollSite> poll_sites;  // where it polls, as it numbers regions and sites
   std::map<std::uint32_t, WindowPart> window_parts;  // of MPI_WIN_PART, by its own numbers
   std::set<std::uint32_t> polled_windows;            // in which a series read or swapped
+  std::vector<compact::BlockPlace> blocks;           // where they begin, if somebody watches
   template <class Archive>
   void visit(Archive& archive) {
     archive(events, last_exit, open_regions, locks, lock_all, first_time, end, poll_sites,
-            window_parts, polled_windows);
+            window_parts, polled_windows, blocks);
   }
 };
 
@@ -53,6 +55,8 @@ struct TraceFacts : ReadFacts {
   // One for all traces that agree: of many ranks, most name the same things the same way.
   std::shared_ptr<const Translation> translation;
   ClockRecord clock;
+  bool whole = false;  // the only one of its process, and does not contradict itself: then
+  std::vector<std::uint32_t> windows;  // these were numbered from 0 while it was read
   bool came_to_end = false;  // its process called MPI_Finalize, or ended its trace in order
   // The call of a library that MPI_Finalize was called in (services.h); kAbsent: in none.
   std::optional<std::uint32_t> finalized_in;

@@ -85,7 +85,7 @@ void TraceSurvey::run() {
   // (Nothing of it is decoded ahead: looking at the records takes a tenth of the time, and two
   // threads would wait for one another at each block. Whole traces are read side by side.)
   LocalInput input(files_, trace_, {kBuffer, nullptr});
-  if (watch != nullptr) input.note_blocks(blocks);
+  if (watch_ != nullptr) input.note_blocks(facts.blocks);
   scan(input);
   facts.end = input.offset();
   const auto place = [&] {
@@ -133,8 +133,8 @@ void TraceSurvey::scan(LocalInput& input) {
                              p + 2, 0};
       const std::size_t size = std::size_t{2} + record.length;
       if (static_cast<std::size_t>(stop - p) < size) break;
-      if (watch != nullptr) [[unlikely]] {
-        watch->take({record.type, record.length, record.body, input.offset(p)}, epochs.get());
+      if (watch_ != nullptr) [[unlikely]] {
+        watch_->take({record.type, record.length, record.body, input.offset(p)}, epochs.get());
       }
       const Step step = step_of(record.type);
       if (is_event_step(step)) {
@@ -221,6 +221,23 @@ void TraceSurvey::note_locks(std::uint8_t type) {
                 type == type_of(RecordType::kMpiWinUnlock);
   facts.lock_all = facts.lock_all || type == type_of(RecordType::kMpiWinLockAll) ||
                    type == type_of(RecordType::kMpiWinUnlockAll);
+}
+
+std::vector<TraceRange> shares_of(const std::vector<LocalTrace>& traces, std::size_t n) {
+  std::vector<TraceRange> shares;
+  std::uint64_t all = 0, before = 0;
+  for (const LocalTrace& trace : traces) all += trace.size;
+  std::size_t first = 0, end = 0;
+  for (std::size_t k = 1; k <= n; ++k) {
+    // Up to the trace whose midst is beyond.
+    const double wanted =
+        static_cast<double>(all) * static_cast<double>(k) / static_cast<double>(n);
+    for (; end < traces.size(); before += traces[end++].size) {
+      if (k != n && static_cast<double>(before + traces[end].size / 2) > wanted) break;
+    }
+    shares.push_back({std::exchange(first, end), end});
+  }
+  return shares;
 }
 
 std::unique_ptr<FoundInTrace> TraceReadings::next() {

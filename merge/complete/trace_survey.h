@@ -232,15 +232,11 @@ struct FoundInTrace {
   std::uint64_t unmatched = 0, unknown_roles = 0, unknown_types = 0;
   std::string first_unknown_type;                         // where
   std::optional<std::pair<Finding, std::string>> damage;  // why it ended early, and where
-  std::vector<compact::BlockPlace> blocks;                // for who watches
-  TraceWatch* watch = nullptr;                            // who does
-
-  // But who watches.
   template <class Archive>
   void visit(Archive& archive) {
     bool follows = epochs != nullptr;
     archive(facts, asked, names, follows, unmatched, unknown_roles, unknown_types,
-            first_unknown_type, damage, blocks);
+            first_unknown_type, damage);
     if (follows && epochs == nullptr) epochs = std::make_unique<ProcessEpochs>();
     if (follows) archive(*epochs);
   }
@@ -250,10 +246,14 @@ class TraceSurvey : public Helpers::Job, public FoundInTrace {
  public:
   // With the epochs of its process, where this is the process's only trace.
   TraceSurvey(FileCache& files, const LocalTrace& trace, std::uint32_t processes, bool with_epochs,
-              TraceWatch* watched_by, ReadSoFar& read, Helpers& helpers)
-      : files_(files), trace_(trace), processes_(processes), read_(read), helpers_(helpers) {
+              TraceWatch* watch, ReadSoFar& read, Helpers& helpers)
+      : files_(files),
+        trace_(trace),
+        processes_(processes),
+        watch_(watch),
+        read_(read),
+        helpers_(helpers) {
     if (with_epochs) epochs = std::make_unique<ProcessEpochs>();
-    watch = watched_by;
   }
   ~TraceSurvey() override { helpers_.drop(*this); }
 
@@ -268,6 +268,7 @@ class TraceSurvey : public Helpers::Job, public FoundInTrace {
   FileCache& files_;
   const LocalTrace& trace_;
   std::uint32_t processes_;
+  TraceWatch* watch_;
   ReadSoFar& read_;
   Helpers& helpers_;
   Dialect dialect_;
@@ -277,6 +278,9 @@ class TraceSurvey : public Helpers::Job, public FoundInTrace {
 struct TraceRange {
   std::size_t first = 0, end = ~std::size_t{0};
 };
+
+// All traces in so many parts of about as many bytes; of few traces some parts have none.
+std::vector<TraceRange> shares_of(const std::vector<LocalTrace>& traces, std::size_t n);
 
 // Reads them side by side, a few ahead of who asks.
 class TraceReadings {
