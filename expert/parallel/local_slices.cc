@@ -6,6 +6,7 @@
 
 #include "epilog/format/io/block_pipe.h"
 #include "expert/parallel/shared_survey.h"
+#include "merge/complete/walk.h"
 
 namespace kojak::parallel {
 
@@ -21,7 +22,8 @@ Result<std::unique_ptr<LocalSlices>> LocalSlices::of(const merge::MergeOptions& 
     if (!*read) slices->alone_ = "the first process does it";
     if (!*read) return slices;
   } else {
-    const bool together = team != nullptr && slices->rows_.why_alone_by_files().empty();
+    const bool together = team != nullptr && slices->rows_.why_alone_by_files().empty() &&
+                          !slices->rows_.merge().copied();
     Status read = together ? read_together(*team, slices->rows_) : slices->rows_.read();
     if (!read) return read.error();
   }
@@ -83,10 +85,8 @@ const earl::Standing* LocalSlices::standing(std::size_t number) {
     for (const RowMaker::Around& around : at.open) {
       const std::uint32_t site =
           around.call_site ? names.call_sites[around.id] : names.sites[around.id];
-      const std::uint32_t region = site != kAbsent
-                                       ? raw(survey.definitions.call_sites[site].entered)
-                                   : around.call_site ? kAbsent
-                                                      : names.regions[around.id];
+      const std::uint32_t region =
+          merge::entered_region(names, survey.definitions, around.id, around.call_site);
       location.open.push_back({RegionId{region}, CallSiteId{site}, {clock(around.time)}});
     }
     location.goes_on_with = earl::ticks_between(clock(at.row.enter), clock(at.row.exit));
@@ -122,10 +122,8 @@ merge::Slice LocalSlices::slice(std::size_t number, expert::Gate& gate) const {
     of.part.block = rows_.block_before(i, at.row.begins);
     const merge::Translation& names = *survey.traces[i].translation;
     for (const RowMaker::Around& around : at.open) {
-      const std::uint32_t site = around.call_site ? names.call_sites[around.id] : kAbsent;
-      of.open.push_back(site != kAbsent    ? raw(survey.definitions.call_sites[site].entered)
-                        : around.call_site ? kAbsent
-                                           : names.regions[around.id]);
+      of.open.push_back(
+          merge::entered_region(names, survey.definitions, around.id, around.call_site));
     }
     for (merge::Slice::Window window : at.windows) {
       window.id = rows_.window(i, window.id);
