@@ -267,16 +267,4 @@ Error cannot_be_read() {
           .reason = "what another process tells of the local traces cannot be read"};
 }
 
-Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows) {
-  merge::MergeOptions options;
-  options.inputs = {folder};
-  options.output.clear();
-  options.format = merge::Format::kCompact;
-  auto rows = LocalRows::of(options, most_rows);
-  if (!rows) return rows.error();
-  Meetings found{rows->alone(), rows->meetings(true), 0};
-  for (const merge::TraceFacts& facts : rows->merge().survey().traces) found.events += facts.events;
-  return found;
-}
-
 }  // namespace kojak::parallel

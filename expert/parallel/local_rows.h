@@ -110,14 +110,7 @@ class LocalRows {
   std::string alone_, not_added_;
 };
 
-struct Meetings {
-  std::string alone;         // why only one process can analyse this run; empty: no reason
-  std::vector<Meeting> all;  // in the order of time; none where `alone`
-  std::uint64_t events = 0;  // of the run
-};
 // What another process told makes no sense.
 Error cannot_be_read();
-
-Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows = RowTable::kMost);
 
 }  // namespace kojak::parallel
