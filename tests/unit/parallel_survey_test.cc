@@ -86,6 +86,37 @@ std::string meetings_of(const LocalRows& rows) {
   return out.str();
 }
 
+void describe(std::ostream& out, const model::Ordinals& ordinals) {
+  out << " [";
+  for (std::uint64_t n = 0; n < 200; ++n) out << (ordinals.contains(n) ? "x" : ".");
+  out << ']';
+}
+void describe(std::ostream& out, const merge::LostOperations& lost) {
+  out << " lost " << lost.from[0] << ' ' << lost.from[1] << ' ' << lost.to;
+}
+
+// What pass 2 is told of a window.
+void describe(std::ostream& out, std::uint32_t id, merge::WindowEpochs& w) {
+  out << "  window " << id;
+  describe(out, w.fences_recorded);
+  out << w.last_fence << ' ' << w.last_complete_all[0] << ' ' << w.last_complete_all[1];
+  for (const merge::LostOperations& lost : w.lost_by_all) describe(out, lost);
+  for (const auto& [count, requests] : w.requests_kept) {
+    out << " requests " << count;
+    describe(out, requests);
+  }
+  out << w.free_recorded << w.unseen_end << '\n';
+  for (merge::PeerEpochs& peer : w.peers()) {
+    out << "    " << peer.rank << ' ' << peer.born;
+    describe(out, peer.access_ended);
+    describe(out, peer.exposure_ended);
+    out << peer.last_complete[0] << ' ' << peer.last_complete[1] << ' ' << peer.last_access << ' '
+        << peer.last_exposure << ' ' << peer.lost_access;
+    for (const merge::LostOperations& lost : peer.lost) describe(out, lost);
+    out << '\n';
+  }
+}
+
 // All that is known behind pass 1 but the meetings, and the merged trace.
 std::string words_of(LocalRows& rows, const merge::MergeOptions& options) {
   std::ostringstream out;
@@ -105,6 +136,11 @@ std::string words_of(LocalRows& rows, const merge::MergeOptions& options) {
     for (const std::uint32_t window : f.windows) out << ' ' << window;
     out << "; the same names: "
         << (i != 0 && f.translation == passes.survey().traces[i - 1].translation) << '\n';
+  }
+  for (const auto& process : passes.survey().processes) {
+    if (!process) continue;
+    out << "process, paused " << process->gap() << ' ' << process->several_threads() << '\n';
+    process->each_window([&](std::uint32_t id, merge::WindowEpochs& w) { describe(out, id, w); });
   }
   describe(out, "pass 1", passes.found());
   const auto definitions = passes.definitions();
@@ -210,6 +246,37 @@ std::string met_twice(std::uint32_t rank, const std::string& members = "[]") {
             std::to_string(at + 1) + " rlid=absent cid=0 sent=0 recvd=0\n";
   }
   return text;
+}
+
+// Locks that are held when recording pauses, behind which the trace says nothing of the window:
+// what was put under them was completed while nobody looked. Process 0 holds a lock of process 1,
+// process 1 a lock of all.
+TEST(SharedSurvey, LocksThatAreHeldThroughTheLastPause) {
+  LocalRun run(2);
+  for (const std::uint32_t rank : {0u, 1u}) {
+    const std::string lid = " lid=" + std::to_string(rank) + " time=";
+    const std::string to = std::to_string(1 - rank);
+    run.add(rank,
+            met_twice(rank) +
+                "MPI_WIN wid=0 cid=0\nWIN_IDENTITY wid=0 hi=9 lo=4 flags=0 flavour=1 model=2\n" +
+                (rank == 0 ? "MPI_WIN_LOCK" + lid + "5 llid=1 wid=0 ltype=1\n"
+                           : "MPI_WIN_LOCK_ALL" + lid + "5 wid=0\n") +
+                "MPI_RMA_CALL" + lid + "6 exit=6.1 region=MPI_Put dlid=" + to +
+                " wid=0 rmaid=0 bytes=8 got=0 kind=1\nMPI_RMA_CALL" + lid +
+                "6.2 exit=6.3 region=MPI_Rget dlid=" + to +
+                " wid=0 rmaid=1 bytes=0 got=8 kind=2\nLOG_OFF" + lid + "7\nLOG_ON" + lid +
+                "8\nENTER" + lid + "9 region=work\nEXIT" + lid + "10\n");
+  }
+  Counts counts;
+  compare(options_of(run), counts);
+  auto rows = LocalRows::of(options_of(run));
+  ASSERT_TRUE(rows);
+  std::size_t lost = 0;
+  rows->merge().survey().processes[0]->each_window(
+      [&](std::uint32_t, merge::WindowEpochs& w) { lost += w.find_peer(1)->lost.size(); });
+  rows->merge().survey().processes[1]->each_window(
+      [&](std::uint32_t, merge::WindowEpochs& w) { lost += 10 * w.lost_by_all.size(); });
+  EXPECT_EQ(lost, 11u);
 }
 
 TEST(SharedSurvey, DamagedTraces) {
