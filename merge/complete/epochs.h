@@ -213,12 +213,11 @@ class alignas(64) WindowEpochs {
   void end_of_survey(std::uint32_t gaps);
   // Forgets all but what pass 1 found.
   void restart();
-  // What pass 1 has of it, before its end.
+  // What the end of pass 1 needs of it.
   template <class Archive>
   void visit(Archive& archive) {
-    archive(standing, gap, freed, completions, access_members, exposure_members, fences_recorded,
-            last_fence, last_complete_all, lost_by_all, candidate_by_all, requests, requests_kept,
-            free_recorded);
+    archive(standing, gap, completions, fences_recorded, last_fence, last_complete_all, lost_by_all,
+            candidate_by_all, requests, requests_kept, free_recorded);
     std::vector<std::uint32_t> ranks;
     for (const PeerEpochs& peer : peers_) ranks.push_back(peer.rank);
     archive(ranks);
@@ -302,10 +301,10 @@ class ProcessEpochs {
   void pause() { ++gap_; }
   void end_of_survey();
   void restart();
-  // What pass 1 has of them, before its end.
+  // What the end of pass 1 needs of those of a process with one thread.
   template <class Archive>
   void visit(Archive& archive) {
-    archive(gap_, several_threads_, quiets_begun_);
+    archive(gap_);
     std::vector<std::uint32_t> ids;
     for (const auto& entry : windows_) ids.push_back(entry.first);
     archive(ids);

@@ -207,7 +207,7 @@ merge::MergeOptions options_of(const LocalRun& run) {
 
 TEST(SharedSurvey, OneSidedPrograms) {
   Counts counts;
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const support::RandomProgram program = support::random_program(seed);
     if (program.traces.empty()) continue;
@@ -219,7 +219,7 @@ TEST(SharedSurvey, OneSidedPrograms) {
     compare(options_of(run), counts);
     if (::testing::Test::HasFatalFailure()) return;
   }
-  EXPECT_GE(counts.runs, 70u);
+  EXPECT_GE(counts.runs, 50u);
 }
 
 TEST(SharedSurvey, MessagesAndCollectives) {
@@ -277,6 +277,31 @@ TEST(SharedSurvey, LocksThatAreHeldThroughTheLastPause) {
   rows->merge().survey().processes[1]->each_window(
       [&](std::uint32_t, merge::WindowEpochs& w) { lost += 10 * w.lost_by_all.size(); });
   EXPECT_EQ(lost, 11u);
+}
+
+// Process 0 takes a lock of all again behind a pause, so that the one before was given back unseen;
+// later it frees the window.
+TEST(SharedSurvey, LocksThatWereGivenBackUnseen) {
+  LocalRun run(2);
+  for (const std::uint32_t rank : {0u, 1u}) {
+    const std::string lid = " lid=" + std::to_string(rank) + " time=";
+    const std::string window =
+        "MPI_WIN wid=0 cid=0\nWIN_IDENTITY wid=0 hi=9 lo=4 flags=0 flavour=1 model=2\n";
+    const std::string of_first = "MPI_WIN_LOCK_ALL" + lid + "5 wid=0\nMPI_RMA_CALL" + lid +
+                                 "6 exit=6.1 region=MPI_Put dlid=1 wid=0 rmaid=0 bytes=8 got=0 " +
+                                 "kind=1\nLOG_OFF" + lid + "7\nLOG_ON" + lid +
+                                 "8\nMPI_WIN_LOCK_ALL" + lid + "9 wid=0\n";
+    run.add(rank, met_twice(rank) + window + (rank == 0 ? of_first : "") + "ENTER" + lid +
+                      "10 region=MPI_Win_free\nMPI_WINCOLLEXIT" + lid + "11 wid=0\n");
+  }
+  Counts counts;
+  compare(options_of(run), counts);
+  auto rows = LocalRows::of(options_of(run));
+  ASSERT_TRUE(rows);
+  rows->merge().survey().processes[0]->each_window([](std::uint32_t, merge::WindowEpochs& w) {
+    EXPECT_EQ(w.lost_by_all.size(), 1u);
+    EXPECT_TRUE(w.free_recorded);
+  });
 }
 
 TEST(SharedSurvey, DamagedTraces) {
