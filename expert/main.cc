@@ -485,6 +485,11 @@ int main(int argc, char** argv) {
   options.positional.add("trace", 1);
   const std::vector<std::string> command(argv, argv + argc);
   std::optional<parallel::Team> joined;
-  return cli::run_tool(argc, argv, kInfo, options,
-                       [&](const po::variables_map& given) { return run(given, command, joined); });
+  // Help is for all that a launcher has started: one of them prints it.
+  std::optional<parallel::Diverted> help;
+  if (const auto start = parallel::launched(); start && start->rank != 0) help.emplace(std::cout);
+  return cli::run_tool(argc, argv, kInfo, options, [&](const po::variables_map& given) {
+    if (given.count("list-patterns") == 0) help.reset();
+    return run(given, command, joined);
+  });
 }

@@ -221,9 +221,24 @@ Result<Summary> merge_traces(const MergeOptions& options) {
 
 Result<std::unique_ptr<TwoPasses>> TwoPasses::begin(const MergeOptions& options,
                                                     const Watches& watches) {
-  std::unique_ptr<TwoPasses> passes(new TwoPasses(options));
-  if (Status status = passes->read(watches); !status) return status.error();
+  auto passes = open(options);
+  if (!passes) return passes;
+  if (Status status = (*passes)->finish(watches); !status) return status.error();
   return passes;
+}
+
+Result<std::unique_ptr<TwoPasses>> TwoPasses::open(const MergeOptions& options) {
+  std::unique_ptr<TwoPasses> passes(new TwoPasses(options));
+  if (Status status = passes->find_traces(); !status) return status.error();
+  return passes;
+}
+
+void TwoPasses::survey(TraceRange range, const Watches& watches,
+                       const std::function<void(FoundInTrace&)>& take) {
+  Helpers helpers(helping(options_, bytes_, range.end - range.first, 1));
+  const std::function<void(std::uint64_t)> told = progress();
+  TraceReadings readings(traces_, files_, helpers, told, watches, range);
+  for (std::size_t i = range.first; i < range.end; ++i) take(*readings.next());
 }
 
 bool TwoPasses::copied() const {
@@ -239,7 +254,7 @@ std::function<void(std::uint64_t)> TwoPasses::progress() const {
   };
 }
 
-Status TwoPasses::read(const Watches& watches) {
+Status TwoPasses::find_traces() {
   auto found = find_local_traces(options_.inputs, files_, summary_);
   if (!found) return found.error();
   traces_ = std::move(*found);
@@ -247,15 +262,19 @@ Status TwoPasses::read(const Watches& watches) {
   std::vector<std::string> outputs = options_.others;
   outputs.push_back(options_.output);
   if (Status status = check_outputs(traces_, outputs); !status) return status.error();
-  const std::size_t count = traces_.size();
   for (const LocalTrace& trace : traces_) bytes_ += trace.size;
   twice_ = stays_as_written(options_);
   work_ = bytes_ * (2 + (twice_ ? 1 : 0) + readings(options_));
+  return {};
+}
+
+Status TwoPasses::finish(const Watches& watches, Surveyed* surveyed) {
+  const std::size_t count = traces_.size();
   {
-    Helpers helpers(helping(options_, bytes_, count, 1));
-    auto surveyed = survey_traces(traces_, files_, helpers, summary_, progress(), watches);
-    if (!surveyed) return surveyed.error();
-    survey_.emplace(std::move(*surveyed));
+    Helpers helpers(surveyed != nullptr ? 0 : helping(options_, bytes_, count, 1));
+    auto survey = survey_traces(traces_, files_, helpers, summary_, progress(), watches, surveyed);
+    if (!survey) return survey.error();
+    survey_.emplace(std::move(*survey));
     done_ = bytes_;
   }
   Helpers helpers(readings(options_) == 0

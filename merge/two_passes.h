@@ -1,6 +1,9 @@
 // The merge as its two passes, for who wants to know more of the first one, or writes parts of the
 // run in the second (write/slice.h). merge_traces() is one after the other.
 //
+// Several may read the traces of pass 1, each some of them: open() finds the traces, survey() reads
+// some and gives what it finds, and finish() of all that takes the place of reading them.
+//
 // Owns what lies between them. Between the passes there is no thread of it. Errors as
 // merge_traces().
 #pragma once
@@ -9,6 +12,7 @@
 #include <optional>
 
 #include "merge/clock/times.h"
+#include "merge/complete/trace_survey.h"
 #include "merge/merge.h"
 #include "merge/write/slice.h"
 
@@ -19,6 +23,13 @@ class TwoPasses {
   // Pass 1.
   static Result<std::unique_ptr<TwoPasses>> begin(const MergeOptions& options,
                                                   const Watches& watches = {});
+  // Pass 1 in steps: which traces there are; what is found in some of them, given in their order,
+  // and nothing kept; the rest, of all traces. `surveyed`: none is read, but where one contradicts
+  // itself.
+  static Result<std::unique_ptr<TwoPasses>> open(const MergeOptions& options);
+  void survey(TraceRange range, const Watches& watches,
+              const std::function<void(FoundInTrace&)>& take);
+  Status finish(const Watches& watches, Surveyed* surveyed = nullptr);
   TwoPasses(const TwoPasses&) = delete;
   TwoPasses& operator=(const TwoPasses&) = delete;
 
@@ -39,7 +50,7 @@ class TwoPasses {
 
  private:
   explicit TwoPasses(const MergeOptions& options) : options_(options), files_(options.open_files) {}
-  Status read(const Watches& watches);
+  Status find_traces();
   std::function<void(std::uint64_t)> progress() const;
 
   MergeOptions options_;

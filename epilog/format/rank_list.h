@@ -36,6 +36,12 @@ class RankList {
   }
   friend bool operator==(const RankList& a, const Vector& b) { return a.vector() == b; }
   friend bool operator<(const RankList& a, const RankList& b) { return a.vector() < b.vector(); }
+  template <class Archive>
+  void visit(Archive& archive) {
+    Vector ranks = vector();
+    archive(ranks);
+    if (Archive::kReads) *this = std::move(ranks);
+  }
 
  private:
   static const Vector& none() {

@@ -36,6 +36,10 @@ class Ordinals {
     }
   }
   void clear() { *this = {}; }
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(first_, last_, count_, earlier_);
+  }
 
  private:
   struct Interval {

@@ -1,10 +1,11 @@
 #include "expert/parallel/local_rows.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "epilog/format/service.h"
+#include "expert/parallel/archive.h"
 #include "expert/parallel/not_added.h"
 
 namespace kojak::parallel {
@@ -42,20 +43,26 @@ std::vector<merge::Slice::Window> windows_of(merge::ProcessEpochs& epochs) {
 
 }  // namespace
 
+// Fills what is kept of a trace while that is read.
 class LocalRows::Watch final : public merge::TraceWatch {
  public:
-  Watch(const merge::LocalTrace& trace, std::size_t most_rows, std::size_t most_bytes)
-      : rows_(most_rows),
+  Watch(const merge::LocalTrace& trace, TraceRows& kept, std::size_t most_bytes)
+      : kept_(kept),
         most_bytes_(most_bytes),
+        rank_(trace.rank),
         dialect_(trace.dialect),
         maker_(
             trace.rank, trace.run_size, trace.dialect, [this](const Row& row) { add(row); },
-            [this](const MeetingKey& key) { return rows_.keeps(key); }) {}
+            [this](const MeetingKey& key) { return kept_.rows.keeps(key); }) {}
+  ~Watch() override {
+    kept_.alone = maker_.why_alone(rank_);
+    kept_.locks = maker_.locks();
+  }
 
   void take(const RawRecord& record, merge::ProcessEpochs* epochs) override {
     epochs_ = epochs;
     if (is_event(record.type) && record.length >= 12) {
-      if (not_added_ == nullptr) not_added_ = parallel::not_added(record.type);
+      if (kept_.not_added.empty()) note_not_added(record.type);
       if (record.type == static_cast<std::uint8_t>(RecordType::kProcessor)) {
         Processor r;
         if (decode(record, dialect_, r) == nullptr) processor_ = r;
@@ -63,56 +70,45 @@ class LocalRows::Watch final : public merge::TraceWatch {
     }
     maker_.take(record);
   }
-  void over(std::vector<compact::BlockPlace> blocks, std::vector<std::uint32_t> windows) override {
-    blocks_ = std::move(blocks);
-    windows_ = std::move(windows);
-    whole_ = true;
-  }
-
-  bool whole() const { return whole_; }
-  const char* what_is_not_added() const { return not_added_; }
-  RowMaker& maker() { return maker_; }
-  RowTable& rows() { return rows_; }
-  const std::map<std::uint64_t, StandingRow>& standings() const { return standings_; }
-  const std::vector<compact::BlockPlace>& blocks() const { return blocks_; }
-  const std::vector<std::uint32_t>& windows() const { return windows_; }
 
  private:
+  void note_not_added(std::uint8_t type) {
+    if (const char* const what = parallel::not_added(type)) kept_.not_added = what;
+  }
   void add(const Row& row) {
-    rows_.add(row);
-    if (rows_.rows().empty() || rows_.rows().back().ends != row.ends) return;  // thinned out
+    RowTable& rows = kept_.rows;
+    rows.add(row);
+    if (rows.rows().empty() || rows.rows().back().ends != row.ends) return;  // thinned out
     StandingRow standing{row, maker_.around(), {}, processor_};
     if (epochs_ != nullptr) standing.windows = windows_of(*epochs_);
     bytes_ += size_of(standing);
-    standings_.emplace(row.ends, std::move(standing));
-    if (standings_.size() > 2 * rows_.rows().size() + 64 || bytes_ > most_bytes_) forget();
-    while (bytes_ > most_bytes_ && rows_.rows().size() > 1) {
-      rows_.thin(rows_.bits() + 1);
+    kept_.standings.emplace(row.ends, std::move(standing));
+    if (kept_.standings.size() > 2 * rows.rows().size() + 64 || bytes_ > most_bytes_) forget();
+    while (bytes_ > most_bytes_ && rows.rows().size() > 1) {
+      rows.thin(rows.bits() + 1);
       forget();
     }
   }
   void forget() {
-    std::map<std::uint64_t, StandingRow> kept;
+    kept_.forget();
     bytes_ = 0;
-    for (const Row& row : rows_.rows()) {
-      const auto at = kept.insert(standings_.extract(row.ends)).position;
-      bytes_ += size_of(at->second);
-    }
-    standings_.swap(kept);
+    for (const auto& [ends, standing] : kept_.standings) bytes_ += size_of(standing);
   }
 
-  RowTable rows_;
+  TraceRows& kept_;
   std::size_t most_bytes_, bytes_ = 0;
+  std::uint32_t rank_;
   Dialect dialect_;
   RowMaker maker_;
   merge::ProcessEpochs* epochs_ = nullptr;
-  std::map<std::uint64_t, StandingRow> standings_;  // by Row::ends
   std::optional<Processor> processor_;
-  bool whole_ = false;
-  const char* not_added_ = nullptr;
-  std::vector<compact::BlockPlace> blocks_;
-  std::vector<std::uint32_t> windows_;
 };
+
+void TraceRows::forget() {
+  std::map<std::uint64_t, StandingRow> kept;
+  for (const Row& row : rows.rows()) kept.insert(standings.extract(row.ends));
+  standings.swap(kept);
+}
 
 LocalRows::LocalRows() = default;
 LocalRows::LocalRows(LocalRows&&) noexcept = default;
@@ -120,43 +116,114 @@ LocalRows::~LocalRows() = default;
 
 void LocalRows::forget() {
   passes_.reset();
-  watches_.clear();
+  kept_.clear();
+  found_ = {};
+}
+
+Result<LocalRows> LocalRows::open(const merge::MergeOptions& options, std::size_t most_rows) {
+  auto passes = merge::TwoPasses::open(options);
+  if (!passes) return passes.error();
+  LocalRows rows;
+  rows.passes_ = std::move(*passes);
+  rows.kept_.resize(rows.passes_->traces().size(), {.rows = RowTable(most_rows)});
+  return rows;
 }
 
 Result<LocalRows> LocalRows::of(const merge::MergeOptions& options, std::size_t most_rows) {
-  LocalRows rows;
-  auto begun = merge::TwoPasses::begin(
-      options, [&](std::size_t number, const merge::LocalTrace& trace) -> merge::TraceWatch* {
-        rows.watches_.resize(std::max(rows.watches_.size(), number + 1));
-        const std::size_t bytes =
-            std::max(kStandings / std::max<std::size_t>(trace.run_size, 1), kLeastStandings);
-        rows.watches_[number] = std::make_unique<Watch>(trace, most_rows, bytes);
-        return &*rows.watches_[number];
-      });
-  if (!begun) return begun.error();
-  rows.passes_ = std::move(*begun);
-  rows.alone_ = rows.why_alone();
-  unsigned bits = 0;
-  for (const auto& watch : rows.watches_) {
-    bits = std::max(bits, watch->rows().bits());
-    if (rows.not_added_.empty() && watch->what_is_not_added() != nullptr)
-      rows.not_added_ = std::string(watch->what_is_not_added()) + " cannot be added up yet";
-  }
-  for (const auto& watch : rows.watches_) watch->rows().thin(bits);
+  auto rows = open(options, most_rows);
+  if (!rows) return rows;
+  if (Status status = rows->read(); !status) return status.error();
   return rows;
+}
+
+merge::Watches LocalRows::watches() {
+  watches_.resize(kept_.size());
+  return [this](std::size_t number, const merge::LocalTrace& trace) -> merge::TraceWatch* {
+    const std::size_t bytes =
+        std::max(kStandings / std::max<std::size_t>(trace.run_size, 1), kLeastStandings);
+    watches_[number] = std::make_unique<Watch>(trace, kept_[number], bytes);
+    return &*watches_[number];
+  };
+}
+
+Status LocalRows::read() {
+  Status status = passes_->finish(watches());
+  if (status) finish();
+  return status;
+}
+
+SurveyPart LocalRows::survey(merge::TraceRange range) {
+  Packer found, rows;
+  std::size_t next = range.first;
+  passes_->survey(range, watches(), [&](merge::FoundInTrace& trace) {
+    watches_[next].reset();
+    found(trace);
+    kept_[next].forget();
+    rows(kept_[next]);
+    kept_[next++] = TraceRows();
+  });
+  return {found.take(), rows.take(), {}};
+}
+
+Status LocalRows::put_together(SurveyPart all) {
+  found_ = std::move(all.found);
+  Unpacker found(found_), rows(all.rows);
+  for (TraceRows& kept : kept_) rows(kept);
+  merge::Surveyed surveyed{.names = std::move(all.names)};
+  surveyed.trace = [&](std::size_t) {
+    auto trace = std::make_unique<merge::FoundInTrace>();
+    found(*trace);
+    return trace;
+  };
+  Status status = passes_->finish(watches(), &surveyed);
+  if (!status) return status;
+  if (!found.good() || !rows.good()) return cannot_be_read();
+  finish();
+  return status;
+}
+
+void LocalRows::finish() {
+  watches_.clear();
+  alone_ = why_alone();
+  unsigned bits = 0;
+  for (const TraceRows& kept : kept_) {
+    bits = std::max(bits, kept.rows.bits());
+    if (not_added_.empty() && !kept.not_added.empty())
+      not_added_ = kept.not_added + " cannot be added up yet";
+  }
+  for (TraceRows& kept : kept_) kept.rows.thin(bits);
+}
+
+SurveyPart LocalRows::chosen(const std::vector<Meeting>& meetings) {
+  std::set<MeetingKey> keys;
+  for (const Meeting& meeting : meetings) keys.insert(meeting.key);
+  Packer rows;
+  for (TraceRows& kept : kept_) {
+    kept.rows.keep([&](const MeetingKey& key) { return keys.contains(key); });
+    kept.forget();
+    rows(kept);
+  }
+  return {std::exchange(found_, {}), rows.take(), passes_->survey().definitions.code_names.found()};
+}
+
+std::string LocalRows::why_alone_by_files() const {
+  // (Of a process with several threads no trace is followed to its end as that of one is.)
+  const std::vector<merge::LocalTrace>& traces = passes_->traces();
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    if (!traces[i].dialect.native()) return "the traces are classic ones";
+    if (i != 0 && traces[i].rank == traces[i - 1].rank)
+      return "rank " + std::to_string(traces[i].rank) + " has several threads";
+  }
+  return "";
 }
 
 std::string LocalRows::why_alone() const {
   const std::vector<merge::LocalTrace>& traces = passes_->traces();
-  const auto rank = [&](std::size_t i) { return "rank " + std::to_string(traces[i].rank); };
-  // (Of a process with several threads no trace is followed to its end as that of one is.)
+  if (std::string why = why_alone_by_files(); !why.empty()) return why;
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    if (!traces[i].dialect.native()) return "the traces are classic ones";
-    if (i != 0 && traces[i].rank == traces[i - 1].rank) return rank(i) + " has several threads";
-  }
-  for (std::size_t i = 0; i < traces.size(); ++i) {
-    if (std::string why = watches_[i]->maker().why_alone(traces[i].rank); !why.empty()) return why;
-    if (!watches_[i]->whole()) return "the trace of " + rank(i) + " contradicts itself";
+    if (!kept_[i].alone.empty()) return kept_[i].alone;
+    if (!passes_->survey().traces[i].whole)
+      return "the trace of rank " + std::to_string(traces[i].rank) + " contradicts itself";
   }
   if (traces.size() != traces.front().run_size) return "traces of some processes are missing";
   return "";
@@ -166,9 +233,9 @@ std::vector<Meeting> LocalRows::meetings(bool held) const {
   MeetingTable table;
   bool locks = !held;
   if (!alone_.empty()) return {};
-  for (std::size_t i = 0; i < watches_.size(); ++i) {
-    table.add(watches_[i]->rows().rows(), passes_->clocks()[i]);
-    locks = locks || watches_[i]->maker().locks();
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    table.add(kept_[i].rows.rows(), passes_->clocks()[i]);
+    locks = locks || kept_[i].locks;
   }
   return table.finish(locks);
 }
@@ -180,12 +247,12 @@ std::uint64_t LocalRows::bytes() const {
 }
 
 const StandingRow& LocalRows::at(std::size_t trace, std::uint64_t ends) const {
-  return watches_[trace]->standings().at(ends);
+  return kept_[trace].standings.at(ends);
 }
 
 compact::BlockPlace LocalRows::block_before(std::size_t trace, std::uint64_t offset) const {
   if (!passes_->traces()[trace].dialect.compact()) return {offset, offset};
-  const std::vector<compact::BlockPlace>& blocks = watches_[trace]->blocks();
+  const std::vector<compact::BlockPlace>& blocks = passes_->survey().traces[trace].blocks;
   auto at = std::upper_bound(
       blocks.begin(), blocks.end(), offset,
       [](std::uint64_t o, const compact::BlockPlace& block) { return o < block.records; });
@@ -193,19 +260,12 @@ compact::BlockPlace LocalRows::block_before(std::size_t trace, std::uint64_t off
 }
 
 std::uint32_t LocalRows::window(std::size_t trace, std::uint32_t number) const {
-  return watches_[trace]->windows()[number];
+  return passes_->survey().traces[trace].windows[number];
 }
 
-Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows) {
-  merge::MergeOptions options;
-  options.inputs = {folder};
-  options.output.clear();
-  options.format = merge::Format::kCompact;
-  auto rows = LocalRows::of(options, most_rows);
-  if (!rows) return rows.error();
-  Meetings found{rows->alone(), rows->meetings(true), 0};
-  for (const merge::TraceFacts& facts : rows->merge().survey().traces) found.events += facts.events;
-  return found;
+Error cannot_be_read() {
+  return {.code = ExitCode::kOutputFailed,
+          .reason = "what another process tells of the local traces cannot be read"};
 }
 
 }  // namespace kojak::parallel

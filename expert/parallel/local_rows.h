@@ -1,12 +1,17 @@
 // Pass 1 of a merge, and what it tells of the run's meetings: the rows of all processes (rows.h),
 // and where each stands at each of its rows that is kept.
 //
+// Several processes may read the traces, each some of them: open(), and survey() in each; what all
+// of these give is put together in each. Who chooses some of the meetings may tell the others what
+// the traces gave, with the rows of those alone.
+//
 // Memory: that of pass 1, and for each process some megabytes at most: of many rows some are
 // forgotten, those of the same meetings at all. Errors: those of the merge. Between its making and
 // the next call there is no thread.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +28,34 @@ struct StandingRow {
   std::vector<RowMaker::Around> open;
   std::vector<merge::Slice::Window> windows;  // as pass 1 numbered them
   std::optional<Processor> processor;         // the last one, as recorded
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(row, open, windows, processor);
+  }
+};
+
+// What is kept of a trace.
+struct TraceRows {
+  RowTable rows;
+  std::map<std::uint64_t, StandingRow> standings;  // by Row::ends
+  std::string alone, not_added;                    // as of LocalRows, by this trace
+  bool locks = false;                              // of one target
+  void forget();                                   // standings of rows that are not kept any more
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(rows, standings, alone, not_added, locks);
+  }
+};
+
+// Of neighbouring traces, in their order, or of all: what pass 1 finds, and what is kept.
+struct SurveyPart {
+  std::vector<std::byte> found;  // merge::FoundInTrace
+  std::vector<std::byte> rows;   // TraceRows
+  merge::CodeNames::Found names;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(found, rows, names);
+  }
 };
 
 class LocalRows {
@@ -30,10 +63,22 @@ class LocalRows {
   // `most_rows` of each process.
   static Result<LocalRows> of(const merge::MergeOptions& options,
                               std::size_t most_rows = RowTable::kMost);
+
+  // In steps. Which traces there are.
+  static Result<LocalRows> open(const merge::MergeOptions& options,
+                                std::size_t most_rows = RowTable::kMost);
+  SurveyPart survey(merge::TraceRange range);
+  Status read();                        // all
+  Status put_together(SurveyPart all);  // what others have read, too
+  // All, but of the rows those of these meetings, which stay here, too. Once.
+  SurveyPart chosen(const std::vector<Meeting>& meetings);
+
   LocalRows(LocalRows&&) noexcept;
   void forget();  // everything: nothing may be asked any more
   ~LocalRows();
 
+  // Why there are none by what traces there are.
+  std::string why_alone_by_files() const;
   // Why there are no meetings; empty if there may be some.
   const std::string& alone() const { return alone_; }
   // What of the records nobody can add up yet; empty if there is nothing.
@@ -54,18 +99,18 @@ class LocalRows {
  private:
   class Watch;
   LocalRows();
+  merge::Watches watches();
+  void finish();
   std::string why_alone() const;
 
-  std::vector<std::unique_ptr<Watch>> watches_;
+  std::vector<TraceRows> kept_;
+  std::vector<std::unique_ptr<Watch>> watches_;  // of traces that are being read
   std::unique_ptr<merge::TwoPasses> passes_;
+  std::vector<std::byte> found_;  // of all traces, where several have read them
   std::string alone_, not_added_;
 };
 
-struct Meetings {
-  std::string alone;         // why only one process can analyse this run; empty: no reason
-  std::vector<Meeting> all;  // in the order of time; none where `alone`
-  std::uint64_t events = 0;  // of the run
-};
-Result<Meetings> find_meetings(const std::string& folder, std::size_t most_rows = RowTable::kMost);
+// What another process told makes no sense.
+Error cannot_be_read();
 
 }  // namespace kojak::parallel

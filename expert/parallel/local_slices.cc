@@ -1,16 +1,32 @@
 #include "expert/parallel/local_slices.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "epilog/format/io/block_pipe.h"
+#include "expert/parallel/shared_survey.h"
+#include "merge/complete/walk.h"
 
 namespace kojak::parallel {
 
-Result<std::unique_ptr<LocalSlices>> LocalSlices::of(const merge::MergeOptions& options) {
-  auto rows = LocalRows::of(options);
+Result<std::unique_ptr<LocalSlices>> LocalSlices::of(const merge::MergeOptions& options,
+                                                     Team* team) {
+  auto rows = LocalRows::open(options);
   if (!rows) return rows.error();
   std::unique_ptr<LocalSlices> slices(new LocalSlices(std::move(*rows)));
+  const bool leads = team == nullptr || team->leads();
+  if (!leads) {
+    const auto read = read_for_leader(*team, slices->rows_);
+    if (!read) return read.error();
+    if (!*read) slices->alone_ = "the first process does it";
+    if (!*read) return slices;
+  } else {
+    const bool together = team != nullptr && slices->rows_.why_alone_by_files().empty() &&
+                          !slices->rows_.merge().copied();
+    Status read = together ? read_together(*team, slices->rows_) : slices->rows_.read();
+    if (!read) return read.error();
+  }
   slices->options_ = options;
   auto defined = slices->rows_.merge().definitions();
   if (!defined) return defined.error();
@@ -24,7 +40,21 @@ Result<std::unique_ptr<LocalSlices>> LocalSlices::of(const merge::MergeOptions& 
   slices->meetings_ = slices->rows_.meetings(true);
   for (Meeting& m : slices->meetings_) m.done = m.bytes;
   slices->length_ = slices->rows_.bytes();
+  if (!leads) slices->cut_at_each();
   return slices;
+}
+
+void LocalSlices::cut_at_each() {
+  cuts_.resize(meetings_.size());
+  std::iota(cuts_.begin(), cuts_.end(), std::size_t{0});
+}
+
+Status LocalSlices::tell_cuts(Team& team) {
+  std::vector<Meeting> chosen;
+  for (const std::size_t cut : cuts_) chosen.push_back(std::move(meetings_[cut]));
+  meetings_ = std::move(chosen);
+  cut_at_each();
+  return tell_chosen(team, static_cast<int>(cuts_.size()), meetings_, rows_);
 }
 
 std::string LocalSlices::why_not(const merge::MergeOptions& options) const {
@@ -55,10 +85,8 @@ const earl::Standing* LocalSlices::standing(std::size_t number) {
     for (const RowMaker::Around& around : at.open) {
       const std::uint32_t site =
           around.call_site ? names.call_sites[around.id] : names.sites[around.id];
-      const std::uint32_t region = site != kAbsent
-                                       ? raw(survey.definitions.call_sites[site].entered)
-                                   : around.call_site ? kAbsent
-                                                      : names.regions[around.id];
+      const std::uint32_t region =
+          merge::entered_region(names, survey.definitions, around.id, around.call_site);
       location.open.push_back({RegionId{region}, CallSiteId{site}, {clock(around.time)}});
     }
     location.goes_on_with = earl::ticks_between(clock(at.row.enter), clock(at.row.exit));
@@ -96,10 +124,8 @@ merge::Slice LocalSlices::slice(std::size_t number, expert::Gate& gate) const {
     of.part.block = rows_.block_before(i, at.row.begins);
     const merge::Translation& names = *survey.traces[i].translation;
     for (const RowMaker::Around& around : at.open) {
-      const std::uint32_t site = around.call_site ? names.call_sites[around.id] : kAbsent;
-      of.open.push_back(site != kAbsent    ? raw(survey.definitions.call_sites[site].entered)
-                        : around.call_site ? kAbsent
-                                           : names.regions[around.id]);
+      of.open.push_back(
+          merge::entered_region(names, survey.definitions, around.id, around.call_site));
     }
     for (merge::Slice::Window window : at.windows) {
       window.id = rows_.window(i, window.id);

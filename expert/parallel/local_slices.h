@@ -12,13 +12,18 @@
 #include "earl/trace.h"
 #include "expert/parallel/local_rows.h"
 #include "expert/parallel/slices.h"
+#include "expert/parallel/team.h"
 #include "merge/stream.h"
 
 namespace kojak::parallel {
 
 class LocalSlices final : public Slices {
  public:
-  static Result<std::unique_ptr<LocalSlices>> of(const merge::MergeOptions& options);
+  // `team`: reads the local traces together with it (shared_survey.h). The leader cuts and tells
+  // it; the others come back when it has, cut like that, or cannot be cut.
+  static Result<std::unique_ptr<LocalSlices>> of(const merge::MergeOptions& options,
+                                                 Team* team = nullptr);
+  Status tell_cuts(Team& team);
 
   const earl::Standing* standing(std::size_t number) override;
   Result<std::unique_ptr<ByteSource>> records(std::size_t number, expert::Gate& gate) override;
@@ -35,6 +40,7 @@ class LocalSlices final : public Slices {
  private:
   explicit LocalSlices(LocalRows rows) : rows_(std::move(rows)) {}
   std::string why_not(const merge::MergeOptions& options) const;
+  void cut_at_each();
   merge::Slice slice(std::size_t number, expert::Gate& gate) const;
 
   LocalRows rows_;

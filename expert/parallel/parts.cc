@@ -113,7 +113,7 @@ Result<bool> Parts::cut(const Options& options) {
   file_ = options.file;
   team_ = options.team;
   if (options.merge != nullptr) {
-    auto slices = LocalSlices::of(*options.merge);
+    auto slices = LocalSlices::of(*options.merge, team_);
     if (!slices) return slices.error();
     local_ = &**slices;
     slices_ = std::move(*slices);
@@ -123,7 +123,7 @@ Result<bool> Parts::cut(const Options& options) {
     slices_ = std::move(*slices);
   }
   alone_ = slices_->alone();
-  if (alone_.empty()) {
+  if (alone_.empty() && slices_->cuts().empty()) {
     alone_ =
         options.at.empty() ? slices_->cut_evenly(options.processes) : slices_->cut_at(options.at);
   }
@@ -138,6 +138,9 @@ Result<bool> Parts::cut(const Options& options) {
                  std::to_string(slices_->percent_of_longest()) +
                  " % of the trace: " + std::to_string(parts) + " of " +
                  std::to_string(options.processes) + " processes analyse");
+  }
+  if (team_ != nullptr && team_->leads() && local_ != nullptr) {
+    if (Status told = local_->tell_cuts(*team_); !told) return told.error();
   }
   return true;
 }

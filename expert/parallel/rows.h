@@ -195,6 +195,15 @@ class RowTable {
   void thin(unsigned bits);
   unsigned bits() const { return bits_; }
   const std::vector<Row>& rows() const { return rows_; }
+  // Keeps what `wanted` says, and no more comes.
+  template <class Wanted>
+  void keep(Wanted&& wanted) {
+    std::erase_if(rows_, [&](const Row& row) { return !wanted(row.key); });
+  }
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(most_, bits_, rows_);
+  }
 
  private:
   std::size_t most_;

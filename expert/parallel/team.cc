@@ -167,16 +167,18 @@ Result<Team> Team::join(const Options& options) {
 }
 
 // In pieces, since an MPI counts with 31 bits; packed where that is worth it.
-void Team::send(int to, std::vector<std::byte> bytes) {
+void Team::send(int first, int last, std::vector<std::byte> bytes) {
   std::uint64_t sizes[2] = {bytes.size(), bytes.size()};  // as they are, and as they go
   Bytes packed = guarded([&] { return smaller(bytes); });
   if (packed && !packed->empty()) {
     bytes = std::move(*packed);
     sizes[1] = bytes.size();
   }
-  mpi_->send(to, sizes, sizeof sizes);
-  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
-    mpi_->send(to, bytes.data() + at, std::min(kPiece, bytes.size() - at));
+  for (int to = first; to <= last; ++to) {
+    mpi_->send(to, sizes, sizeof sizes);
+    for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+      mpi_->send(to, bytes.data() + at, std::min(kPiece, bytes.size() - at));
+    }
   }
 }
 
@@ -197,10 +199,10 @@ std::vector<std::byte> Team::receive(int from) {
   return unpacked;
 }
 
-void Team::ask(int rank, const std::vector<std::byte>& work) {
+void Team::ask(int first, int last, const std::vector<std::byte>& work) {
   const std::uint8_t goes_on = 1;
-  mpi_->send(rank, &goes_on, sizeof goes_on);
-  send(rank, work);
+  for (int rank = first; rank <= last; ++rank) mpi_->send(rank, &goes_on, sizeof goes_on);
+  send(first, last, work);
 }
 
 std::optional<std::vector<std::byte>> Team::next_work() {
@@ -223,10 +225,10 @@ void Team::answer(Bytes result) {
   };
   if (result) {
     result = guarded([&] { return packed({.bytes = std::move(*result)}); });
-    if (result) return send(0, std::move(*result));
+    if (result) return send(0, 0, std::move(*result));
   }
   const Error& error = result.error();
-  send(0, *packed({.failed = true, .code = error.code, .why = error.message()}));
+  send(0, 0, *packed({.failed = true, .code = error.code, .why = error.message()}));
 }
 
 Bytes Team::answer_of(int rank) {

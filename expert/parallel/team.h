@@ -46,7 +46,8 @@ class Team {
   bool leads() const { return rank_ == 0; }
 
   // The leader's: has work done by another one, and takes what that gives back, in this order.
-  void ask(int rank, const std::vector<std::byte>& work);
+  void ask(int rank, const std::vector<std::byte>& work) { ask(rank, rank, work); }
+  void ask(int first, int last, const std::vector<std::byte>& work);  // each of these
   Bytes answer_of(int rank);
   // The leader's: ends the others with this status.
   void end(ExitCode status);
@@ -59,7 +60,7 @@ class Team {
   ExitCode wait_for_leader(const std::string& why);
 
  private:
-  void send(int to, std::vector<std::byte> bytes);
+  void send(int first, int last, std::vector<std::byte> bytes);
   std::vector<std::byte> receive(int from);
   ExitCode status_{};               // the leader's, when it has ended
   const ExpertMpi* mpi_ = nullptr;  // null: there is nobody else, or not any more

@@ -106,6 +106,13 @@ struct alignas(64) PeerEpochs {
   // An origin far ahead has very many of them.
   std::vector<std::pair<std::uint64_t, ListId>> exposed;
   std::size_t exposed_begin = 0;
+
+  // What pass 1 has of it.
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(standing, born, access_ended, exposure_ended, last_complete, lost, last_access,
+            last_exposure, lost_access, candidate);
+  }
 };
 
 class alignas(64) WindowEpochs {
@@ -206,6 +213,16 @@ class alignas(64) WindowEpochs {
   void end_of_survey(std::uint32_t gaps);
   // Forgets all but what pass 1 found.
   void restart();
+  // What the end of pass 1 needs of it.
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(standing, gap, completions, fences_recorded, last_fence, last_complete_all, lost_by_all,
+            candidate_by_all, requests, requests_kept, free_recorded);
+    std::vector<std::uint32_t> ranks;
+    for (const PeerEpochs& peer : peers_) ranks.push_back(peer.rank);
+    archive(ranks);
+    for (const std::uint32_t rank : ranks) archive(*find_or_add(rank));
+  }
 
   // Pass 2: the mailbox of one of our fences, in `mail`; false if what is put in that epoch does
   // not end there, or not any more.
@@ -284,6 +301,15 @@ class ProcessEpochs {
   void pause() { ++gap_; }
   void end_of_survey();
   void restart();
+  // What the end of pass 1 needs of those of a process with one thread.
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(gap_);
+    std::vector<std::uint32_t> ids;
+    for (const auto& entry : windows_) ids.push_back(entry.first);
+    archive(ids);
+    for (const std::uint32_t id : ids) archive(raw_window(id));
+  }
 
  private:
   WindowEpochs& raw_window(std::uint32_t id);

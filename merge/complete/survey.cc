@@ -1,7 +1,6 @@
 #include "merge/complete/survey.h"
 
 #include <algorithm>
-#include <deque>
 
 #include "epilog/format/io/reader.h"
 #include "epilog/format/library_thread.h"
@@ -18,25 +17,20 @@ class Surveyor {
  public:
   Surveyor(const std::vector<LocalTrace>& traces, FileCache& files, Helpers& helpers,
            Summary& summary, const std::function<void(std::uint64_t)>& progress,
-           const Watches& watches)
-      : traces_(traces),
-        files_(files),
-        helpers_(helpers),
-        summary_(summary),
-        watches_(watches),
-        read_(progress) {}
+           const Watches& watches, Surveyed* surveyed)
+      : traces_(traces), files_(files), summary_(summary), surveyed_(surveyed) {
+    if (surveyed == nullptr) readings_.emplace(traces, files, helpers, progress, watches);
+  }
 
   Result<Survey> run() {
     survey_.definitions.set_locations(traces_);
     survey_.traces.resize(traces_.size());
     processes_ = traces_.empty() ? 0 : traces_.front().run_size;
     survey_.processes.resize(processes_);
-    // Traces are read side by side, a few ahead, and put together in order.
-    const std::size_t ahead = helpers_.any() ? 2 * (helpers_.count() + 1) : 1;
+    if (surveyed_ != nullptr) survey_.definitions.code_names.know(std::move(surveyed_->names));
     for (std::size_t i = 0; i < traces_.size(); ++i) {
-      while (begun_ < traces_.size() && begun_ < i + ahead) begin(begun_++);
-      TraceSurvey& found = *surveys_.front();
-      helpers_.finish(found);
+      const auto owner = readings_ ? readings_->next() : surveyed_->trace(i);
+      FoundInTrace& found = *owner;
       std::unique_ptr<ProcessEpochs>& epochs = survey_.processes[traces_[i].rank];
       if (first_of_process(i)) {
         first_ = i;
@@ -47,16 +41,15 @@ class Surveyor {
       if (found.epochs != nullptr &&
           found.names.hold(*survey_.traces[i].translation, survey_.definitions)) {
         epochs = std::move(found.epochs);
-        const std::vector<std::uint32_t> windows =
-            found.names.windows(*survey_.traces[i].translation);
-        epochs->number_windows(windows);
-        if (TraceWatch* const watch = found.watch()) watch->over(std::move(found.blocks), windows);
+        TraceFacts& facts = survey_.traces[i];
+        facts.whole = true;
+        facts.windows = found.names.windows(*facts.translation);
+        epochs->number_windows(facts.windows);
         if (found.unknown_roles != 0) summary_.add(Finding::kUnknownRole, found.unknown_roles);
       } else if (last) {
         follow_threads(first_, i + 1);
       }
       if (last) epochs->end_of_survey();
-      surveys_.pop_front();
     }
     find_services(traces_, files_, survey_);
     for (const std::string& path : survey_.definitions.code_names.missing()) {
@@ -76,16 +69,8 @@ class Surveyor {
     return trace + 1 == traces_.size() || first_of_process(trace + 1);
   }
 
-  void begin(std::size_t trace) {
-    const bool alone = first_of_process(trace) && last_of_process(trace);
-    TraceWatch* const watch = watches_ ? watches_(trace, traces_[trace]) : nullptr;
-    surveys_.push_back(std::make_unique<TraceSurvey>(files_, traces_[trace], processes_, alone,
-                                                     watch, read_, helpers_));
-    helpers_.post(*surveys_.back());
-  }
-
   // Takes the definitions of a trace into those of the run, and counts what was found.
-  Status put_together(std::size_t index, TraceSurvey& found) {
+  Status put_together(std::size_t index, FoundInTrace& found) {
     const LocalTrace& trace = traces_[index];
     const Translation* fallback =
         first_of_process(index) ? nullptr : survey_.traces[first_].translation.get();
@@ -98,7 +83,7 @@ class Surveyor {
         },
         [&](auto id) { definitions.merged(id); });
     TraceFacts& facts = survey_.traces[index];
-    facts = std::move(found.facts);
+    static_cast<ReadFacts&>(facts) = std::move(found.facts);
     report(index, found);
     note_end(definitions.local(), facts);
     facts.clock.offsets = definitions.local().offsets;
@@ -137,7 +122,7 @@ class Surveyor {
     });
   }
 
-  void report(std::size_t index, const TraceSurvey& found) {
+  void report(std::size_t index, const FoundInTrace& found) {
     const TraceFacts& facts = survey_.traces[index];
     const auto path = [&] { return traces_[index].path; };
     if (found.unknown_types != 0) {
@@ -219,13 +204,10 @@ class Surveyor {
 
   const std::vector<LocalTrace>& traces_;
   FileCache& files_;
-  Helpers& helpers_;
   Summary& summary_;
-  const Watches& watches_;
-  ReadSoFar read_;
+  Surveyed* surveyed_;
+  std::optional<TraceReadings> readings_;  // unless they are surveyed
   Survey survey_;
-  std::deque<std::unique_ptr<TraceSurvey>> surveys_;  // begun and not put together yet
-  std::size_t begun_ = 0;
   std::size_t first_ = 0;  // trace of the process
   std::uint32_t processes_ = 0;
 };
@@ -235,8 +217,8 @@ class Surveyor {
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
                              Helpers& helpers, Summary& summary,
                              const std::function<void(std::uint64_t)>& progress,
-                             const Watches& watches) {
-  return Surveyor(traces, files, helpers, summary, progress, watches).run();
+                             const Watches& watches, Surveyed* surveyed) {
+  return Surveyor(traces, files, helpers, summary, progress, watches, surveyed).run();
 }
 
 }  // namespace kojak::merge

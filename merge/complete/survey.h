@@ -15,6 +15,7 @@
 #include <set>
 #include <vector>
 
+#include "epilog/format/compact/find_place.h"
 #include "epilog/format/event_loop.h"
 #include "merge/complete/epochs.h"
 #include "merge/complete/trace_watch.h"
@@ -30,10 +31,8 @@ struct WindowPart {
   std::uint64_t base = 0, size = 0, unit = 0;  // as in MPI_WIN_PART
 };
 
-struct TraceFacts {
-  // One for all traces that agree: of many ranks, most name the same things the same way.
-  std::shared_ptr<const Translation> translation;
-  ClockRecord clock;
+// What the trace says by itself.
+struct ReadFacts {
   std::uint64_t events = 0;        // that the merge will write, transfers in one record as four
   std::uint64_t last_exit = 0;     // offset of the record that holds the last exit, 0 if none
   std::uint32_t open_regions = 0;  // at the end
@@ -41,10 +40,24 @@ struct TraceFacts {
   bool lock_all = false;           // some event of lock_all
   double first_time = 0;           // recorded time of the first event
   std::uint64_t end = 0;           // offset behind the last whole record
-  bool came_to_end = false;        // its process called MPI_Finalize, or ended its trace in order
   std::map<std::uint32_t, PollSite> poll_sites;  // where it polls, as it numbers regions and sites
   std::map<std::uint32_t, WindowPart> window_parts;  // of MPI_WIN_PART, by its own numbers
   std::set<std::uint32_t> polled_windows;            // in which a series read or swapped
+  std::vector<compact::BlockPlace> blocks;           // where they begin, if somebody watches
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(events, last_exit, open_regions, locks, lock_all, first_time, end, poll_sites,
+            window_parts, polled_windows, blocks);
+  }
+};
+
+struct TraceFacts : ReadFacts {
+  // One for all traces that agree: of many ranks, most name the same things the same way.
+  std::shared_ptr<const Translation> translation;
+  ClockRecord clock;
+  bool whole = false;  // the only one of its process, and does not contradict itself: then
+  std::vector<std::uint32_t> windows;  // these were numbered from 0 while it was read
+  bool came_to_end = false;  // its process called MPI_Finalize, or ended its trace in order
   // The call of a library that MPI_Finalize was called in (services.h); kAbsent: in none.
   std::optional<std::uint32_t> finalized_in;
   // A library has started it for itself (library_thread.h); since when it serves, where that is
@@ -63,11 +76,22 @@ struct Survey {
   std::vector<std::unique_ptr<ProcessEpochs>> processes;  // by rank; null where nothing is known
 };
 
-// `traces` sorted by rank and thread, read side by side with the helpers; `progress` gets the bytes
-// read, in the calling thread. `watches` is asked for each trace there, or empty.
+// What the reading of a trace finds (trace_survey.h).
+struct FoundInTrace;
+
+// What is known of all traces before, where others have read them: what the reading of each found,
+// asked for in their order, and names that were looked up.
+struct Surveyed {
+  std::function<std::unique_ptr<FoundInTrace>(std::size_t)> trace;
+  CodeNames::Found names;
+};
+
+// `traces` sorted by rank and thread, read side by side with the helpers unless they are
+// `surveyed`; `progress` gets the bytes read, in the calling thread. `watches` is asked for each
+// trace there, or empty.
 Result<Survey> survey_traces(const std::vector<LocalTrace>& traces, FileCache& files,
                              Helpers& helpers, Summary& summary,
                              const std::function<void(std::uint64_t)>& progress,
-                             const Watches& watches = {});
+                             const Watches& watches = {}, Surveyed* surveyed = nullptr);
 
 }  // namespace kojak::merge

@@ -85,7 +85,7 @@ void TraceSurvey::run() {
   // (Nothing of it is decoded ahead: looking at the records takes a tenth of the time, and two
   // threads would wait for one another at each block. Whole traces are read side by side.)
   LocalInput input(files_, trace_, {kBuffer, nullptr});
-  if (watch_ != nullptr) input.note_blocks(blocks);
+  if (watch_ != nullptr) input.note_blocks(facts.blocks);
   scan(input);
   facts.end = input.offset();
   const auto place = [&] {
@@ -221,6 +221,42 @@ void TraceSurvey::note_locks(std::uint8_t type) {
                 type == type_of(RecordType::kMpiWinUnlock);
   facts.lock_all = facts.lock_all || type == type_of(RecordType::kMpiWinLockAll) ||
                    type == type_of(RecordType::kMpiWinUnlockAll);
+}
+
+std::vector<TraceRange> shares_of(const std::vector<LocalTrace>& traces, std::size_t n) {
+  std::vector<TraceRange> shares;
+  std::uint64_t all = 0, before = 0;
+  for (const LocalTrace& trace : traces) all += trace.size;
+  std::size_t first = 0, end = 0;
+  for (std::size_t k = 1; k <= n; ++k) {
+    // Up to the trace whose midst is beyond.
+    const double wanted =
+        static_cast<double>(all) * static_cast<double>(k) / static_cast<double>(n);
+    for (; end < traces.size(); before += traces[end++].size) {
+      if (k != n && static_cast<double>(before + traces[end].size / 2) > wanted) break;
+    }
+    shares.push_back({std::exchange(first, end), end});
+  }
+  return shares;
+}
+
+std::unique_ptr<FoundInTrace> TraceReadings::next() {
+  const std::size_t ahead = helpers_.any() ? 2 * (helpers_.count() + 1) : 1;
+  while (begun_ < end_ && surveys_.size() < ahead) begin(begun_++);
+  std::unique_ptr<TraceSurvey> found = std::move(surveys_.front());
+  surveys_.pop_front();
+  helpers_.finish(*found);
+  return found;
+}
+
+void TraceReadings::begin(std::size_t trace) {
+  const LocalTrace& read = traces_[trace];
+  const bool alone = (trace == 0 || traces_[trace - 1].rank != read.rank) &&
+                     (trace + 1 == traces_.size() || traces_[trace + 1].rank != read.rank);
+  TraceWatch* const watch = watches_ ? watches_(trace, read) : nullptr;
+  surveys_.push_back(
+      std::make_unique<TraceSurvey>(files_, read, read.run_size, alone, watch, read_, helpers_));
+  helpers_.post(*surveys_.back());
 }
 
 }  // namespace kojak::merge

@@ -10,8 +10,10 @@
 // the trace early. One thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -58,6 +60,10 @@ class Asked {
   // of Translated.
   template <class Define, class Ask>
   void replay(Define&& define, Ask&& ask) const;
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(bytes_);
+  }
 
  private:
   enum class Kind : std::uint8_t { kRecord, kRegion, kCallSite, kComm, kWindow };
@@ -91,6 +97,11 @@ class LocalNames {
   // The merged windows, by the numbers that they had here.
   std::vector<std::uint32_t> windows(const Translation& translation) const;
   void forget_definitions() { definitions_ = {}; }
+  // But the definitions.
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(regions_, call_sites_, comms_, windows_);
+  }
 
  private:
   // What was said of each, and where that stands; the first answer holds.
@@ -105,6 +116,14 @@ class LocalNames {
     const Answer& add(Id id, Answer answer) {
       places.set(raw(id), static_cast<std::uint32_t>(answers.size()));
       return answers.emplace_back(id, std::move(answer)).second;
+    }
+    template <class Archive>
+    void visit(Archive& archive) {
+      auto said = answers;
+      archive(said);
+      if (!Archive::kReads) return;
+      answers.clear();
+      for (auto& [id, answer] : said) add(id, std::move(answer));
     }
   };
   Asked& asked_;
@@ -199,30 +218,44 @@ class Follower {
   std::uint64_t unmatched_ = 0, unknown_roles_ = 0;
 };
 
-class TraceSurvey : public Helpers::Job {
- public:
-  // With the epochs of its process, where this is the process's only trace.
-  TraceSurvey(FileCache& files, const LocalTrace& trace, std::uint32_t processes, bool with_epochs,
-              TraceWatch* watch, ReadSoFar& read, Helpers& helpers)
-      : epochs(with_epochs ? std::make_unique<ProcessEpochs>() : nullptr),
-        files_(files),
-        trace_(trace),
-        processes_(processes),
-        watch_(watch),
-        read_(read),
-        helpers_(helpers) {}
-  ~TraceSurvey() override { helpers_.drop(*this); }
+// What the reading finds; of the facts those that need no other trace.
+struct FoundInTrace {
+  FoundInTrace() = default;
+  virtual ~FoundInTrace() = default;
+  FoundInTrace(const FoundInTrace&) = delete;
+  FoundInTrace& operator=(const FoundInTrace&) = delete;
 
-  // What the reading finds; of the facts those that need no other trace.
-  TraceFacts facts;
+  ReadFacts facts;
   Asked asked;
   LocalNames names{asked};
   std::unique_ptr<ProcessEpochs> epochs;  // with windows as `names` number them
   std::uint64_t unmatched = 0, unknown_roles = 0, unknown_types = 0;
   std::string first_unknown_type;                         // where
   std::optional<std::pair<Finding, std::string>> damage;  // why it ended early, and where
-  std::vector<compact::BlockPlace> blocks;                // for who watches
-  TraceWatch* watch() const { return watch_; }
+  template <class Archive>
+  void visit(Archive& archive) {
+    bool follows = epochs != nullptr;
+    archive(facts, asked, names, follows, unmatched, unknown_roles, unknown_types,
+            first_unknown_type, damage);
+    if (follows && epochs == nullptr) epochs = std::make_unique<ProcessEpochs>();
+    if (follows) archive(*epochs);
+  }
+};
+
+class TraceSurvey : public Helpers::Job, public FoundInTrace {
+ public:
+  // With the epochs of its process, where this is the process's only trace.
+  TraceSurvey(FileCache& files, const LocalTrace& trace, std::uint32_t processes, bool with_epochs,
+              TraceWatch* watch, ReadSoFar& read, Helpers& helpers)
+      : files_(files),
+        trace_(trace),
+        processes_(processes),
+        watch_(watch),
+        read_(read),
+        helpers_(helpers) {
+    if (with_epochs) epochs = std::make_unique<ProcessEpochs>();
+  }
+  ~TraceSurvey() override { helpers_.drop(*this); }
 
  private:
   void run() override;
@@ -239,6 +272,41 @@ class TraceSurvey : public Helpers::Job {
   ReadSoFar& read_;
   Helpers& helpers_;
   Dialect dialect_;
+};
+
+// Some neighbours of a run's traces.
+struct TraceRange {
+  std::size_t first = 0, end = ~std::size_t{0};
+};
+
+// All traces in so many parts of about as many bytes; of few traces some parts have none.
+std::vector<TraceRange> shares_of(const std::vector<LocalTrace>& traces, std::size_t n);
+
+// Reads them side by side, a few ahead of who asks.
+class TraceReadings {
+ public:
+  TraceReadings(const std::vector<LocalTrace>& traces, FileCache& files, Helpers& helpers,
+                const std::function<void(std::uint64_t)>& progress, const Watches& watches,
+                TraceRange range = {})
+      : traces_(traces),
+        files_(files),
+        helpers_(helpers),
+        watches_(watches),
+        read_(progress),
+        begun_(range.first),
+        end_(std::min(range.end, traces.size())) {}
+  // What the next one found; as many times as there are traces.
+  std::unique_ptr<FoundInTrace> next();
+
+ private:
+  void begin(std::size_t trace);
+  const std::vector<LocalTrace>& traces_;
+  FileCache& files_;
+  Helpers& helpers_;
+  const Watches& watches_;
+  ReadSoFar read_;
+  std::size_t begun_, end_;
+  std::deque<std::unique_ptr<TraceSurvey>> surveys_;  // begun and not given yet
 };
 
 template <class Define, class Ask>

@@ -6,9 +6,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
 
-#include "epilog/format/compact/find_place.h"
 #include "epilog/format/record/codec.h"
 #include "merge/complete/epochs.h"
 #include "merge/input/local_trace.h"
@@ -21,10 +19,6 @@ class TraceWatch {
   // With its offset. `epochs`: where the process stands on its windows before that record, as pass
   // 2 will have it; null where the process has several traces.
   virtual void take(const RawRecord& record, ProcessEpochs* epochs) = 0;
-  // The trace is over: where its blocks began, and the merged numbers of windows that had other
-  // numbers in `epochs`. Not told of a trace that contradicts itself.
-  virtual void over(std::vector<compact::BlockPlace> blocks,
-                    std::vector<std::uint32_t> windows) = 0;
 };
 
 // Null: nobody looks at the trace of that number.

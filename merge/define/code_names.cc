@@ -351,13 +351,15 @@ bool is_binding(const CodePlace& place) {
 
 struct CodeNames::State {
   std::map<std::pair<std::string, std::string>, OneModule> modules;  // by path and build id
-  std::map<std::tuple<const OneModule*, std::uint64_t>, std::vector<CodePlace>> places;
   std::map<std::uint64_t, std::vector<CodePlace>> without_module;
-  std::vector<std::string> missing, folders, apart;
+  Found found;
 
   OneModule& module(const ModuleDef& def) {
-    const auto [it, opened] = modules.try_emplace({def.path, def.build_id}, def, folders, apart);
-    if (opened && !it->second.good() && def.path.rfind('/', 0) == 0) missing.push_back(def.path);
+    const auto [it, opened] =
+        modules.try_emplace({def.path, def.build_id}, def, found.folders, found.apart);
+    if (opened && !it->second.good() && def.path.rfind('/', 0) == 0) {
+      found.missing.push_back(def.path);
+    }
     return it->second;
   }
 };
@@ -380,11 +382,11 @@ const std::vector<CodePlace>& CodeNames::find(const ModuleDef* module, std::uint
     if (fresh) it->second = nameless();
     return it->second;
   }
-  OneModule& code = state.module(*module);
   const std::uint64_t looked_up = return_address && address != 0 ? address - 1 : address;
-  const auto [place, fresh] = state.places.try_emplace({&code, looked_up});
+  auto& places = state.found.places[{module->path, module->build_id}];
+  const auto [place, fresh] = places.try_emplace(looked_up);
   if (fresh) {
-    std::vector<CodePlace> found = code.find(looked_up);
+    std::vector<CodePlace> found = state.module(*module).find(looked_up);
     while (found.size() > 1 && is_binding(found.front())) found.erase(found.begin());
     place->second = found.empty() ? nameless() : std::move(found);
   }
@@ -395,14 +397,11 @@ VariableDef CodeNames::variable(const ModuleDef* module, std::uint64_t offset) {
   return module == nullptr ? VariableDef{} : state_->module(*module).variable(offset);
 }
 
-const std::vector<std::string>& CodeNames::missing() const {
-  return state_->missing;
+const CodeNames::Found& CodeNames::found() const {
+  return state_->found;
 }
-const std::vector<std::string>& CodeNames::apart() const {
-  return state_->apart;
-}
-const std::vector<std::string>& CodeNames::folders() const {
-  return state_->folders;
+void CodeNames::know(Found found) {
+  state_->found = std::move(found);
 }
 
 }  // namespace kojak::merge

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "epilog/format/definitions.h"
@@ -26,6 +28,10 @@ struct CodePlace {
   bool main = false;   // nothing of interest lies further out
   bool entry = false;  // the program called a communication library by it
   bool begin = false;  // the address is the function's first one: no call stands there
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(function, file, line, declared_in, declared_at, main, entry, begin);
+  }
 };
 
 class CodeNames {
@@ -43,11 +49,26 @@ class CodeNames {
   // as the debugging information tells, else "table+16". No name if there is none, or no module.
   VariableDef variable(const ModuleDef* module, std::uint64_t offset);
   // Modules that were not there as measured, in the order in which they were asked for.
-  const std::vector<std::string>& missing() const;
+  const std::vector<std::string>& missing() const { return found().missing; }
   // Files that hold what the compiler knew of functions (-gsplit-dwarf) and were not found.
-  const std::vector<std::string>& apart() const;
+  const std::vector<std::string>& apart() const { return found().apart; }
   // The folders that names of files are relative to, in the order in which they were found.
-  const std::vector<std::string>& folders() const;
+  const std::vector<std::string>& folders() const { return found().folders; }
+
+  // What find() has looked up so far, which another one may know before it begins: of that nothing
+  // is looked up again.
+  struct Found {
+    std::map<std::pair<std::string, std::string>,  // path of the module and its build id
+             std::map<std::uint64_t, std::vector<CodePlace>>>
+        places;
+    std::vector<std::string> missing, apart, folders;
+    template <class Archive>
+    void visit(Archive& archive) {
+      archive(places, missing, apart, folders);
+    }
+  };
+  const Found& found() const;
+  void know(Found found);
 
  private:
   struct State;

@@ -26,6 +26,10 @@ struct Slice {
       std::uint64_t access, exposure;
     };
     std::vector<Peer> peers;
+    template <class Archive>
+    void visit(Archive& archive) {
+      archive(id, fences, completions, fence_open, peers);
+    }
   };
   struct OfTrace {
     InputPart part;

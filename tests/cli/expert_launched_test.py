@@ -1,4 +1,6 @@
 """expert started by mpirun: processes with the same task are one analysis, others are each their own."""
+import gzip
+import os
 import re
 import shutil
 import unittest
@@ -61,6 +63,78 @@ class LaunchedTest(CommandTest):
                 self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (alone.status, alone.out), ran.err)
                 self.assertEqual(ran.err.count("one process analyses all: no meeting is at rest"), 1, ran.err)
 
+    def make(self, kind, events, *words, folder="run"):
+        made = self.run_command(BIN.parent / "tests" / "make_traces", kind, self.dir / folder, "--ranks", "4", "--events", str(events), *words)
+        self.assertEqual(made.status, 0, made.err)
+
+    # What it reads, and those that it has waited for, as the system counts (Linux, proc(5)).
+    @unittest.skipUnless(os.path.exists("/proc/self/io"), "nobody counts what is read")
+    def test_each_trace_is_read_once_to_find_the_cuts(self):
+        self.make("fence", 1_000_000, "--ranks", "6")
+        size = sum(file.stat().st_size for file in (self.dir / "run").iterdir())
+        reading = f"{BIN / 'expert'} -q --causes=never -o a.cube run; grep rchar /proc/$$/io"
+        # All twice, the second time for the analysis.
+        alone = self.run_command("sh", "-c", reading)
+        self.assertAlmostEqual(int(alone.out.split()[1]) / size, 2, delta=0.3)
+        for mpi in MPIS:
+            for processes in (2, 3):
+                with self.subTest(mpi=mpi, processes=processes):
+                    ran = self.launch(mpi, processes, "sh", "-c", reading)
+                    self.assertEqual((ran.status, ran.err), (0, ""))
+                    read = [int(n) / size for n in re.findall(r"rchar: (\d+)", ran.out)]
+                    self.assertEqual(len(read), processes)
+                    # Its share of both; by all of the first, it would be one more than the second.
+                    for each in read:
+                        self.assertAlmostEqual(each, 2 / processes, delta=0.25)
+
+    def test_damage_is_told_as_by_one(self):
+        self.make("fence", 20_000)
+        files = sorted((self.dir / "run").glob("*.elg"))
+        whole = files[2].read_bytes()
+        words = [BIN / "expert", "--full", "--causes=never", "--json", "a.json", "-o", "a.cube", "run"]
+        outputs = ("a.json", "a.cube")
+
+        def told(ran):
+            return [line for line in ran.err.replace("\r\n", "\n").splitlines()
+                    if line.startswith("expert: ") and "one process analyses all" not in line and " processes analyse" not in line]
+        for what, content in (("whole", whole), ("cut", whole[:len(whole) // 2]), ("bad", whole[:9000] + b"\xff" * 40 + whole[9040:]),
+                              ("empty", b""), ("gone", None), ("of another run", None)):
+            if content is None:
+                files[2].unlink(missing_ok=True)
+            else:
+                files[2].write_bytes(content)
+            if what == "of another run":
+                self.make("gats", 2_000, folder="other")
+                shutil.copy(self.dir / "other" / files[2].name, files[2])
+            for name in outputs:
+                (self.dir / name).unlink(missing_ok=True)
+            one = self.run_command(*words, env={"NO_COLOR": "1"})
+            written = [(self.dir / name).read_bytes() for name in outputs if (self.dir / name).exists()]
+            for mpi in MPIS:
+                for processes in (2, 7) if what == "cut" else (3,):
+                    with self.subTest(what=what, mpi=mpi, processes=processes):
+                        for name in outputs:
+                            (self.dir / name).unlink(missing_ok=True)
+                        ran = self.launch(mpi, processes, *words)
+                        self.assertEqual(ran.status, one.status, ran.err)
+                        self.assertEqual(told(ran), told(one))
+                        if one.status == 0:
+                            self.assertEqual(ran.out.replace("\r\n", "\n"), one.out)
+                        self.assertEqual([(self.dir / name).read_bytes() for name in outputs if (self.dir / name).exists()], written)
+
+    def test_traces_that_one_process_reads(self):
+        self.make("fence", 20_000)
+        file = next((self.dir / "run").glob("*.elg"))
+        with gzip.open(f"{file}.gz", "wb") as packed:
+            packed.write(file.read_bytes())
+        file.unlink()
+        alone = self.run_command("expert", "--causes=never", "run", env={"NO_COLOR": "1"})
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 3, BIN / "expert", "--causes=never", "run")
+                self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (alone.status, alone.out), ran.err)
+                self.assertEqual(ran.err.count("one process analyses all: the local traces cannot be read from their midst"), 1, ran.err)
+
     def test_notes_are_said_once(self):
         made = self.run_command(BIN.parent / "tests" / "make_traces", "fence", self.dir / "run", "--ranks", "4", "--events", "200")
         self.assertEqual(made.status, 0, made.err)
@@ -86,6 +160,14 @@ class LaunchedTest(CommandTest):
                 self.assertEqual(ran.err.count(why), 1, ran.err)
                 self.assertEqual(ran.status, 4)
                 self.assertFalse((self.dir / "a.cube").exists())
+
+    def test_help_is_printed_once(self):
+        for word in ("--help", "--version", "--list-patterns"):
+            alone = self.run_command("expert", word)
+            for mpi in MPIS:
+                with self.subTest(word=word, mpi=mpi):
+                    ran = self.launch(mpi, 3, BIN / "expert", word)
+                    self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (0, alone.out), ran.err)
 
     def test_what_goes_wrong_is_said_once(self):
         for mpi in MPIS:

@@ -2,11 +2,11 @@
 //   list_meetings DIR    TIME KIND IDENTITY ORDINAL: at rest, or what keeps it from that
 #include <cstdio>
 
-#include "expert/parallel/local_rows.h"
+#include "tests/support/run_meetings.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 1;
-  const auto meetings = kojak::parallel::find_meetings(argv[1]);
+  const auto meetings = kojak::test::find_meetings(argv[1]);
   if (!meetings) {
     std::fprintf(stderr, "%s\n", meetings.error().message().c_str());
     return 2;

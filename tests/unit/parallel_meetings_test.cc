@@ -2,14 +2,13 @@
 // locks, half-done calls, what stands around.
 #include <gtest/gtest.h>
 
-#include "expert/parallel/local_rows.h"
 #include "tests/support/merge_runs.h"
+#include "tests/support/run_meetings.h"
 
 namespace kojak::test {
 namespace {
 
 using parallel::Meeting;
-using parallel::Meetings;
 
 std::string number(double n) {
   return std::to_string(n);
@@ -99,7 +98,7 @@ struct HandMade {
   Meetings meetings(std::size_t most = parallel::RowTable::kMost) {
     LocalRun run(static_cast<std::uint32_t>(ranks.size()));
     for (std::uint32_t i = 0; i < ranks.size(); ++i) run.add(i, ranks[i].text());
-    auto found = parallel::find_meetings(run.dir.path().string(), most);
+    auto found = find_meetings(run.dir.path().string(), most);
     if (!found) throw std::runtime_error(found.error().message());
     return *found;
   }
@@ -349,11 +348,10 @@ TEST(Meetings, OneProcessAlone) {
   files.add(0, threads[0].text());
   files.add(0, "ENTER lid=0 time=0 region=main\n", 1);
   files.add(1, threads[1].text());
-  EXPECT_EQ(parallel::find_meetings(files.dir.path().string())->alone,
-            "rank 0 has several threads");
+  EXPECT_EQ(find_meetings(files.dir.path().string())->alone, "rank 0 has several threads");
   LocalRun missing(2);
   missing.add(0, threads[0].text());
-  EXPECT_EQ(parallel::find_meetings(missing.dir.path().string())->alone,
+  EXPECT_EQ(find_meetings(missing.dir.path().string())->alone,
             "traces of some processes are missing");
 }
 
@@ -384,7 +382,7 @@ TEST(Meetings, ClocksThatGoBack) {
 TEST(Meetings, TimesBelowNought) {
   LocalRun run(1);
   run.add(0, Rank(0, 1, -9).collective(-8, -7.5).collective(-2, 3).text());
-  const auto found = parallel::find_meetings(run.dir.path().string());
+  const auto found = find_meetings(run.dir.path().string());
   EXPECT_EQ(found->alone, "");
   EXPECT_EQ(found->all.size(), 2u);
 }
@@ -433,7 +431,7 @@ TEST(Meetings, OffsetsAreThoseOfTheCall) {
   run[0].line("ATTR_UI4 kind=7 value=0").collective(1, 1.5);
   LocalRun files(1);
   files.add(0, run[0].text());
-  const auto found = parallel::find_meetings(files.dir.path().string());
+  const auto found = find_meetings(files.dir.path().string());
   const std::uint64_t begins = found->all.at(0).begins.at(0);
   // The attribute before the ENTER: a record with its type and a body of 5 bytes.
   EXPECT_EQ(std::to_integer<int>(files.locals[0].at(begins)), 5);

@@ -1,0 +1,96 @@
+#include "expert/parallel/shared_survey.h"
+
+#include <optional>
+#include <utility>
+
+#include "expert/parallel/archive.h"
+
+namespace kojak::parallel {
+namespace {
+
+// Which traces a process is to read, of how many.
+struct Share {
+  std::uint64_t traces = 0;
+  merge::TraceRange range;
+};
+
+template <class T>
+std::vector<std::byte> packed(T value) {
+  Packer packer;
+  packer(value);
+  return packer.take();
+}
+
+template <class T>
+bool unpack(const std::vector<std::byte>& bytes, T& value) {
+  Unpacker unpacker(bytes);
+  unpacker(value);
+  return unpacker.good();
+}
+
+}  // namespace
+
+Status read_together(Team& team, LocalRows& rows) {
+  const auto& traces = rows.merge().traces();
+  const auto shares = merge::shares_of(traces, static_cast<std::size_t>(team.size()));
+  for (int rank = 1; rank < team.size(); ++rank) {
+    team.ask(rank, packed(Share{traces.size(), shares[static_cast<std::size_t>(rank)]}));
+  }
+  SurveyPart all;
+  Bytes told = guarded([&]() -> Bytes {
+    all = rows.survey(shares[0]);
+    return std::vector<std::byte>();
+  });
+  // (They wait until it is taken, also where it is of no use any more.)
+  for (int rank = 1; rank < team.size(); ++rank) {
+    Bytes answer = team.answer_of(rank);
+    if (!told) continue;
+    told = std::move(answer);
+    SurveyPart part;
+    if (told && !unpack(*told, part)) told = cannot_be_read();
+    all.found.insert(all.found.end(), part.found.begin(), part.found.end());
+    all.rows.insert(all.rows.end(), part.rows.begin(), part.rows.end());
+  }
+  if (!told) return told.error();
+  return rows.put_together(std::move(all));
+}
+
+Status tell_chosen(Team& team, int others, const std::vector<Meeting>& meetings, LocalRows& rows) {
+  team.ask(1, others, packed(rows.chosen(meetings)));
+  Status status;
+  for (int rank = 1; rank <= others; ++rank) {
+    const Bytes taken = team.answer_of(rank);
+    if (status && !taken) status = taken.error();
+  }
+  return status;
+}
+
+Result<bool> read_for_leader(Team& team, LocalRows& rows) {
+  // Does what the leader asks for. Whatever goes wrong is the answer, for which the leader waits.
+  const auto serve = [&](auto&& does) -> Result<bool> {
+    const auto work = team.next_work();
+    if (!work) return false;
+    Bytes done = guarded([&] { return does(*work); });
+    const Result<bool> result = done ? Result<bool>(true) : done.error();
+    team.answer(std::move(done));
+    return result;
+  };
+  auto served = serve([&](const std::vector<std::byte>& work) -> Bytes {
+    Share share;
+    if (unpack(work, share) && share.traces == rows.merge().traces().size())
+      return packed(rows.survey(share.range));
+    return Error{.code = ExitCode::kOutputFailed,
+                 .reason = "it sees other traces than the first process",
+                 .remedy = "the run's folder must be the same for all processes"};
+  });
+  if (!served || !*served) return served;
+  SurveyPart all;
+  served = serve([&](const std::vector<std::byte>& told) -> Bytes {
+    return unpack(told, all) ? Bytes(std::vector<std::byte>()) : cannot_be_read();
+  });
+  if (!served || !*served) return served;
+  if (Status status = rows.put_together(std::move(all)); !status) return status.error();
+  return true;
+}
+
+}  // namespace kojak::parallel
