@@ -127,6 +127,10 @@ Result<bool> Parts::cut(const Options& options) {
     alone_ =
         options.at.empty() ? slices_->cut_evenly(options.processes) : slices_->cut_at(options.at);
   }
+  if (alone_.empty() && team_ != nullptr &&
+      slices_->size() > static_cast<std::size_t>(team_->size())) {
+    alone_ = "it is cut into more parts than there are processes";
+  }
   if (!alone_.empty()) {
     local_ = nullptr;
     slices_.reset();

@@ -28,7 +28,7 @@ struct Slice {
     std::vector<Peer> peers;
     template <class Archive>
     void visit(Archive& archive) {
-      archive(id, fences, completions, fence_open, peers);
+      archive(id, fences, completions, fence_open, all, peers);
     }
   };
   struct OfTrace {
