@@ -2,7 +2,7 @@
 // (Replay::begin). Values only: no file has it.
 //
 // At that place nothing may be open but these regions, fence epochs without operations, and locks
-// of all without operations, on windows where no other lock is ever taken: no message, request,
+// of all without operations, where no lock of one target is ever taken: no message, request,
 // other epoch, lock or call that several processes make together has one end before it and one
 // behind it. Counts of such things begin anew, at all processes alike; but the first fence of a
 // window ends no epoch, so fences count on.

@@ -97,7 +97,8 @@ Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, Le
   add_processor_metric(processors, severities, metrics);
   add_processor_findings(processors, findings);
   add_waiting_counters(severities, metrics, paths.size());
-  analysis.of<Samples>().add_metric(severities, metrics, paths);
+  const Samples& samples = sums.samples ? *sums.samples : analysis.of<Samples>();
+  samples.add_metric(severities, metrics, paths);
   if (root_causes) {
     name_sampled_functions(*root_causes, trace.definitions());
     add_cause_metrics(*root_causes, {trace.definitions(), severities, metrics, paths, stretches,
@@ -115,7 +116,7 @@ Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, Le
           std::move(stretches),
           std::move(processors),
           analysis.finders().take_tasks(),
-          analysis.of<FailedCallCounter>().take()};
+          sums.failed.take()};
 }
 
 }  // namespace

@@ -63,8 +63,8 @@ struct TracePart {
 };
 // The analysis of one part, for the report of all: what the parts add up to is added in their order
 // (PartSums::add), and the last one makes the report of it. Root causes, pages and lists of waits
-// cannot be asked for, and what samples, polls and threads tell is not added up. What the part
-// refers to must outlive this object and the report.
+// cannot be asked for, and what polls and threads tell is not added up. What the part refers to
+// must outlive this object and the report.
 class PartAnalysis {
  public:
   PartAnalysis(const TracePart& part, const AnalysisOptions& options, bool last);

@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "earl/findings.h"
+#include "expert/ends/failed_calls.h"
 #include "expert/patterns/notes.h"
 #include "expert/patterns/rma/passive/wait_claims.h"
 #include "expert/sums/dispatchers.h"
 #include "expert/sums/instances.h"
 #include "expert/sums/processors.h"
+#include "expert/sums/samples.h"
 #include "expert/sums/send_modes.h"
 #include "expert/sums/severity.h"
 #include "expert/sums/unexplained.h"
@@ -28,10 +30,12 @@ struct PartSums {
   // Of a part; of a whole run they stay where they are.
   std::optional<Processors> processors{};
   std::optional<Dispatchers> dispatchers{};
+  std::optional<Samples> samples{};
   std::optional<Instances> instances{};   // where they are wanted
   std::optional<SendModes> send_modes{};  // likewise
   std::vector<CallPath> paths{};
   std::array<std::uint64_t, kNotes> notes{};
+  FailedCallCounter failed{};
   earl::Findings findings{};
   ProgressSureness sureness{};
   model::LockDecisions lock_decisions{};
@@ -55,9 +59,11 @@ struct PartSums {
     unexplained.add(part.unexplained, here);
     if (processors && !processors->add(*part.processors, here)) late = true;
     if (dispatchers) dispatchers->add(*part.dispatchers, here);
+    if (samples) samples->add(*part.samples, here);
     if (instances) instances->add(*part.instances, here);
     if (send_modes && !send_modes->add(*part.send_modes, here)) late = true;
     for (std::size_t n = 0; n < kNotes; ++n) notes[n] += part.notes[n];
+    failed.add(part.failed, here);
     findings.add(part.findings);
     sureness.add(part.sureness);
     lock_decisions.add(part.lock_decisions);
@@ -68,13 +74,14 @@ struct PartSums {
     std::vector<std::pair<earl::Finding, earl::Findings::Row>> found;
     findings.for_each(
         [&](earl::Finding f, const earl::Findings::Row& row) { found.emplace_back(f, row); });
-    archive(severities, unexplained, paths, notes, found, sureness, lock_decisions, late);
+    archive(severities, unexplained, paths, notes, failed, found, sureness, lock_decisions, late);
     if constexpr (Archive::kReads) {
       for (const auto& [f, row] : found) findings.add(f, row.first_pos, row.first_loc, row.count);
     }
     // (Who reads has the same ones, empty.)
     if (processors) archive(*processors);
     if (dispatchers) archive(*dispatchers);
+    if (samples) archive(*samples);
     if (instances) archive(*instances);
     if (send_modes) archive(*send_modes);
   }

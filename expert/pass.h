@@ -182,10 +182,10 @@ class Analysis : public earl::Sink {
   }
   void on_failed_call(const earl::OpenCall& call, Seconds time, std::uint8_t error_class,
                       std::uint32_t code) {
-    KOJAK_TELL(to_, on_failed_call, call, time, error_class, code);
+    if (own_now(call.index)) KOJAK_TELL(to_, on_failed_call, call, time, error_class, code);
   }
   void on_sample(const earl::OpenCall& in, Seconds time, CallSiteId site, std::uint32_t count) {
-    KOJAK_TELL(to_, on_sample, in, time, site, count);
+    if (own_now(in.index)) KOJAK_TELL(to_, on_sample, in, time, site, count);
   }
   void on_unmet_receive(ProcessId process, ProcessId source, CommId com, Tag tag,
                         RequestId request) {
@@ -208,7 +208,6 @@ class Analysis : public earl::Sink {
     of<TimeProfile>().finish(tree);
     finders_.on_end();
   }
-  // `of_run`: what the whole run shows, if this is a part of it; `last`: that no other one follows.
   void finish(const PassiveEvidence* of_run = nullptr, bool last = true) {
     finders_.finish(of_run, last);
     last_ = last;
@@ -234,10 +233,12 @@ class Analysis : public earl::Sink {
     PartSums sums{std::move(severities_), std::move(of<Unexplained>())};
     sums.paths = call_paths_of(tree);
     sums.notes = out_.notes();
+    sums.failed = of<FailedCallCounter>();
     sums.findings.add(findings);
     if (gate_ != nullptr) {
       sums.processors = std::move(of<Processors>());
       sums.dispatchers.emplace(of<Dispatchers>());
+      sums.samples.emplace(std::move(of<Samples>()));
       sums.late = sums.late || !sums.dispatchers->none();  // (it has moved their waits)
       if (auto& instances = of<std::optional<Instances>>()) sums.instances = std::move(instances);
       if (options_.send_modes != nullptr) sums.send_modes = *options_.send_modes;
@@ -254,6 +255,7 @@ class Analysis : public earl::Sink {
     PartSums sums{SeverityStore(kAllMetrics, severities_.locations()), Unexplained(setting_)};
     sums.processors.emplace(setting_);
     sums.dispatchers.emplace(setting_);
+    sums.samples.emplace(setting_);
     if (options_.partners) sums.instances.emplace(options_.instances, setting_.locations());
     if (options_.send_modes != nullptr) sums.send_modes = options_.send_modes->fresh();
     return sums;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,19 @@ class FailedCallCounter {
     if (fresh) at->second = {call_path, error_class, location, process, 0, time};
     ++at->second.count;
   }
+  // What another one was told of, behind this one; its call path p is paths[p] here.
+  void add(const FailedCallCounter& other, std::span<const CallPathIndex> paths) {
+    for (const auto& [key, row] : other.rows_) {
+      const CallPathIndex path = paths[key.call_path];
+      const auto [at, fresh] = rows_.try_emplace({path, key.error_class, key.location}, row);
+      if (!fresh) at->second.count += row.count;
+      at->second.call_path = path;
+    }
+  }
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(rows_);
+  }
   std::vector<FailedCalls> take() const {
     std::vector<FailedCalls> rows;
     for (const auto& [key, row] : rows_) rows.push_back(row);
@@ -43,9 +57,9 @@ class FailedCallCounter {
 
  private:
   struct Key {
-    CallPathIndex call_path;
-    std::uint8_t error_class;
-    LocationIndex location;
+    CallPathIndex call_path = 0;
+    std::uint8_t error_class = 0;
+    LocationIndex location = 0;
     auto operator<=>(const Key&) const = default;
   };
   std::map<Key, FailedCalls> rows_;

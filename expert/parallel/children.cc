@@ -109,6 +109,7 @@ Status Children::start(std::size_t n, const Work& work) {
     const pid_t pid = ::fork();
     if (pid == 0) {
       ::close(ends[0]);
+      for (std::size_t other = 0; other < k; ++other) ::close(children_[other].socket);
       be_child(k, ends[1], work, parent);
     }
     const int error = errno;

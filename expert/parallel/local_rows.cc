@@ -165,7 +165,7 @@ SurveyPart LocalRows::survey(merge::TraceRange range) {
   return {found.take(), rows.take(), {}};
 }
 
-Status LocalRows::put_together(SurveyPart all) {
+Status LocalRows::put_together(SurveyPart all, bool told_on) {
   found_ = std::move(all.found);
   Unpacker found(found_), rows(all.rows);
   for (TraceRows& kept : kept_) rows(kept);
@@ -178,6 +178,7 @@ Status LocalRows::put_together(SurveyPart all) {
   Status status = passes_->finish(watches(), &surveyed);
   if (!status) return status;
   if (!found.good() || !rows.good()) return cannot_be_read();
+  if (!told_on) found_ = {};
   finish();
   return status;
 }

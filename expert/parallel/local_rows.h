@@ -69,7 +69,8 @@ class LocalRows {
                                 std::size_t most_rows = RowTable::kMost);
   SurveyPart survey(merge::TraceRange range);
   Status read();                        // all
-  Status put_together(SurveyPart all);  // what others have read, too
+  // What others have read, too. `told_on`: chosen() follows.
+  Status put_together(SurveyPart all, bool told_on);
   // All, but of the rows those of these meetings, which stay here, too. Once.
   SurveyPart chosen(const std::vector<Meeting>& meetings);
 

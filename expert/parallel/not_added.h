@@ -15,11 +15,6 @@ constexpr const char* not_added(std::uint8_t type) {
     case RecordType::kMpiPoll:
     case RecordType::kMpiPollCall:
       return "polls";
-    case RecordType::kLocalSample:
-    case RecordType::kSample:
-      return "samples";
-    case RecordType::kMpiError:
-      return "calls that failed";
     case RecordType::kMpiOpenCall:
     case RecordType::kMpiAwaits:
     case RecordType::kProcessEnded:

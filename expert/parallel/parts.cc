@@ -65,32 +65,35 @@ class Others {
   }
   // When all were heard: asks for their sums.
   void tell(const expert::PassiveEvidence& evidence) {
+    if (team_ != nullptr) ask({.kind = Request::Kind::kSums, .evidence = evidence});
     told_ = true;
-    if (team_ != nullptr) return ask({.kind = Request::Kind::kSums, .evidence = evidence});
+    if (team_ != nullptr) return;
     heard_ = 0;
     const std::vector<std::byte> bytes = packed(evidence);
     for (std::size_t k = 0; k < parts_; ++k) children_.tell(k, bytes);
   }
   ~Others() {
     if (team_ == nullptr) return;
-    // (Without memory for that, the end of the team ends them.)
-    (void)guarded([&]() -> Bytes {
-      while (heard_ < parts_) (void)hear();
+    const auto rest = guarded([&]() -> Bytes {
+      while (heard_ < asked_) (void)hear();
       if (!told_) ask({.kind = Request::Kind::kForget});
+      while (heard_ < asked_) (void)hear();
       return std::vector<std::byte>();
     });
+    if (!rest) team_->abort();  // they would wait for ever
   }
   Others(const Others&) = delete;
   Others& operator=(const Others&) = delete;
 
  private:
   void ask(const Request& request) {
-    heard_ = 0;
     const std::vector<std::byte> bytes = packed(request);
-    for (std::size_t k = 0; k < parts_; ++k) team_->ask(static_cast<int>(k) + 1, bytes);
+    for (heard_ = asked_ = 0; asked_ < parts_; ++asked_) {
+      team_->ask(static_cast<int>(asked_) + 1, bytes);
+    }
   }
   Team* team_;
-  std::size_t parts_, heard_ = 0;
+  std::size_t parts_, asked_ = 0, heard_ = 0;
   bool told_ = false;
   Children children_;
 };
@@ -195,6 +198,7 @@ void Parts::serve(const expert::AnalysisOptions& wanted) {
     const bool sums = request.kind == Request::Kind::kSums;
     if (request.kind == Request::Kind::kForget) {
       analysis_.reset();
+      team_->answer(std::vector<std::byte>());
     } else if (!unpacker.good() ||
                (sums ? analysis_ == nullptr : request.cuts != slices_->cuts())) {
       team_->answer(Error{.code = ExitCode::kOutputFailed,
@@ -257,7 +261,7 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
     events_ += told.events;
     of_run.add(told.evidence);
   }
-  if (of_run.crowded) return by_one("so many calls may have waited that some are left out");
+  if (of_run.crowded()) return by_one("so many calls may have waited that some are left out");
   others.tell(of_run);
   expert::PartSums of_last = (*last)->take_sums(of_run);
   std::optional<expert::PartSums> all;

@@ -52,7 +52,7 @@ Status read_together(Team& team, LocalRows& rows) {
     all.rows.insert(all.rows.end(), part.rows.begin(), part.rows.end());
   }
   if (!told) return told.error();
-  return rows.put_together(std::move(all));
+  return rows.put_together(std::move(all), true);
 }
 
 Status tell_chosen(Team& team, int others, const std::vector<Meeting>& meetings, LocalRows& rows) {
@@ -89,7 +89,7 @@ Result<bool> read_for_leader(Team& team, LocalRows& rows) {
     return unpack(told, all) ? Bytes(std::vector<std::byte>()) : cannot_be_read();
   });
   if (!served || !*served) return served;
-  if (Status status = rows.put_together(std::move(all)); !status) return status.error();
+  if (Status status = rows.put_together(std::move(all), false); !status) return status.error();
   return true;
 }
 

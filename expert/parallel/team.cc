@@ -140,6 +140,10 @@ Team::Team(Team&& other) noexcept
     : mpi_(std::exchange(other.mpi_, nullptr)), rank_(other.rank_), size_(other.size_) {}
 
 Team::~Team() {
+  abort();
+}
+
+void Team::abort() {
   if (mpi_ != nullptr) mpi_->abort(static_cast<int>(ExitCode::kOutputFailed));
 }
 

@@ -52,6 +52,9 @@ class Team {
   // The leader's: ends the others with this status.
   void end(ExitCode status);
 
+  // Ends them as they are.
+  void abort();
+
   // The others': what the leader asks for next; nothing: it has ended.
   std::optional<std::vector<std::byte>> next_work();
   void answer(Bytes result);

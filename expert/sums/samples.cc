@@ -42,7 +42,7 @@ CallSiteId sampled_place(const Definitions& definitions, CallSiteId site) {
 }
 
 void Samples::add(LocationIndex location, CallPathIndex path, CallSiteId site,
-                  std::uint32_t count) {
+                  std::uint64_t count) {
   std::vector<Count>& counts = counts_[std::uint64_t{path} << 32 | raw(site)];
   const auto at = std::lower_bound(counts.begin(), counts.end(), location,
                                    [](const Count& c, LocationIndex l) { return c.location < l; });
@@ -50,6 +50,14 @@ void Samples::add(LocationIndex location, CallPathIndex path, CallSiteId site,
     at->count += count;
   } else {
     counts.insert(at, {location, count});
+  }
+}
+
+void Samples::add(const Samples& other, std::span<const CallPathIndex> paths) {
+  for (const auto& [place, counts] : other.counts_) {
+    const CallPathIndex path = paths[static_cast<CallPathIndex>(place >> 32)];
+    const CallSiteId site{static_cast<std::uint32_t>(place)};
+    for (const Count& c : counts) add(c.location, path, site, c.count);
   }
 }
 

@@ -25,11 +25,17 @@ class Samples {
  public:
   explicit Samples(const Setting& setting) : definitions_(setting.definitions()) {}
 
-  void add(LocationIndex location, CallPathIndex path, CallSiteId site, std::uint32_t count);
+  void add(LocationIndex location, CallPathIndex path, CallSiteId site, std::uint64_t count);
   void on_sample(const earl::OpenCall& in, Seconds /*time*/, CallSiteId site, std::uint32_t count) {
     add(in.index, raw(in.cnode), site, count);
   }
   bool any() const { return !counts_.empty(); }
+  // What another one was told of, behind this one; its call path p is paths[p] here.
+  void add(const Samples& other, std::span<const CallPathIndex> paths);
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(counts_);
+  }
   // The root metric of samples, and the call paths that it needs.
   void add_metric(SeverityStore& severities, std::vector<ReportMetric>& metrics,
                   std::vector<CallPath>& call_paths) const;

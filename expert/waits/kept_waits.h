@@ -21,8 +21,8 @@ class KeptWaits {
  public:
   explicit KeptWaits(LogMemory& memory) : memory_(memory), calls_(memory), awaited_(memory) {}
 
-  // `order`: of the call that it is told of. All waits of one come together, and calls nearly in
-  // their order.
+  // `order`: of the call that it is told of. All waits of one come together, and calls in their
+  // order, or in few such runs: those under a lock of all come at its end, process by process.
   void add(const Wait& wait, std::uint64_t order) {
     const WaitingCall call{wait.enter,    wait.exit,      order,
                            wait.exit_pos, wait.call_path, wait.location};

@@ -17,6 +17,9 @@
 //          trace shows that grants need no target.
 //   hold   each iteration: a shared lock of rank 0, a put, and unlock, while the last rank holds a
 //          shared lock of rank 0 from the beginning to the end. Nobody waits for anybody.
+//   all    under a lock of all from the beginning to the end, each iteration: a put to a rank after
+//          this one in turn, its flush, a barrier. Rank 0 comes to its flush last, 0.05 ms after
+//          the others: who has put to rank 0 waits for it (less 10 ns times its rank).
 //   p2p    each iteration: a send to the next rank and a receive from the one before, N times. Each
 //          receive is entered 0.3 of its share of the iteration before its send: Late Sender. Where
 //          10 ns between ranks are too much for rank 0 to receive after the last has sent, they
@@ -75,12 +78,27 @@ enum RegionNumber : std::uint32_t {
   kStart,
   kComplete,
   kWait,
+  kLockAll,
+  kUnlockAll,
   kRegions
 };
-constexpr const char* kRegionNames[kRegions] = {
-    "main",           "MPI_Win_fence", "MPI_Put",       "MPI_Get",          "MPI_Win_lock",
-    "MPI_Win_unlock", "MPI_Win_flush", "MPI_Send",      "MPI_Recv",         "MPI_Win_create",
-    "MPI_Barrier",    "MPI_Win_post",  "MPI_Win_start", "MPI_Win_complete", "MPI_Win_wait"};
+constexpr const char* kRegionNames[kRegions] = {"main",
+                                                "MPI_Win_fence",
+                                                "MPI_Put",
+                                                "MPI_Get",
+                                                "MPI_Win_lock",
+                                                "MPI_Win_unlock",
+                                                "MPI_Win_flush",
+                                                "MPI_Send",
+                                                "MPI_Recv",
+                                                "MPI_Win_create",
+                                                "MPI_Barrier",
+                                                "MPI_Win_post",
+                                                "MPI_Win_start",
+                                                "MPI_Win_complete",
+                                                "MPI_Win_wait",
+                                                "MPI_Win_lock_all",
+                                                "MPI_Win_unlock_all"};
 
 class Rank {
  public:
@@ -100,6 +118,7 @@ class Rank {
     if (options_.kind == "lock") iterations = locks();
     if (options_.kind == "contend" || options_.kind == "served") iterations = contended_locks();
     if (options_.kind == "hold") iterations = beside_a_holder();
+    if (options_.kind == "all") iterations = under_a_lock_of_all();
     if (options_.kind == "p2p") iterations = messages();
     if (options_.kind == "barrier") iterations = barriers();
     if (options_.kind == "gats" || options_.kind == "ahead") iterations = pairs();
@@ -243,6 +262,29 @@ class Rank {
     }
     return n;
   }
+  std::uint64_t under_a_lock_of_all() {
+    const std::uint64_t n = iterations(10);
+    const double flush = rank_ == 0 ? 0.35 : 0.3;
+    enter(at(0, 0), kLockAll);
+    out_.write(MpiWinLockAll{lid_, {at(0, 0.01)}, WindowId{0}});
+    out_.write(Exit{lid_, {at(0, 0.01)}, {}});
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::uint32_t target = after(i);
+      operation(at(i, 0.1), 0.01 * kIteration, target, false);
+      enter(at(i, flush), kFlush);
+      out_.write(MpiWinFlush{lid_, {at(i, 0.4)}, PeerId{target}, WindowId{0}, Byte{0}});
+      out_.write(Exit{lid_, {at(i, 0.4)}, {}});
+      barrier(at(i, 0.8), at(i, 0.9));
+    }
+    enter(at(n, 0.1), kUnlockAll);
+    out_.write(MpiWinUnlockAll{lid_, {at(n, 0.2)}, WindowId{0}});
+    out_.write(Exit{lid_, {at(n, 0.2)}, {}});
+    return n;
+  }
+  void barrier(double from, double to) {
+    enter(from, kBarrier);
+    out_.write(MpiCollExit{lid_, {to}, {}, absent<PeerId>(), CommId{0}, Bytes{0}, Bytes{0}});
+  }
   std::uint64_t messages() {
     const std::uint64_t pairs = options_.operations;
     const std::uint64_t n = iterations(6 * pairs);
@@ -282,14 +324,7 @@ class Rank {
     for (std::uint64_t i = 0; i < n; ++i) {
       for (std::uint32_t k = 0; k < options_.operations; ++k) {
         const double begin = step * k;
-        enter(at(i, begin + (rank_ == 0 ? 0.5 : 0.2) * step), kBarrier);
-        out_.write(MpiCollExit{lid_,
-                               {at(i, begin + 0.9 * step)},
-                               {},
-                               absent<PeerId>(),
-                               CommId{0},
-                               Bytes{0},
-                               Bytes{0}});
+        barrier(at(i, begin + (rank_ == 0 ? 0.5 : 0.2) * step), at(i, begin + 0.9 * step));
       }
     }
     return n;
@@ -313,9 +348,7 @@ class Rank {
             MpiSend{lid_, {at(i, sends)}, PeerId{rank_ + 1}, CommId{0}, Tag{0}, Bytes{1024}});
         out_.write(Exit{lid_, {at(i, sends + 0.2 * step)}, {}});
       }
-      enter(at(i, 0.8), kBarrier);
-      out_.write(
-          MpiCollExit{lid_, {at(i, 0.9)}, {}, absent<PeerId>(), CommId{0}, Bytes{0}, Bytes{0}});
+      barrier(at(i, 0.8), at(i, 0.9));
     }
     return n;
   }
@@ -393,10 +426,11 @@ class Rank {
 };
 
 int usage() {
-  std::fprintf(stderr,
-               "usage: make_traces fence|lock|contend|served|hold|p2p|one|barrier|gats|ahead|chain "
-               "DIRECTORY "
-               "[--ranks N] [--events N] [--operations N] [--skew SECONDS] [--version 2|3]\n");
+  std::fprintf(
+      stderr,
+      "usage: make_traces fence|lock|contend|served|hold|all|p2p|one|barrier|gats|ahead|chain "
+      "DIRECTORY "
+      "[--ranks N] [--events N] [--operations N] [--skew SECONDS] [--version 2|3]\n");
   return 1;
 }
 
@@ -423,8 +457,8 @@ int main(int argc, char** argv) {
       return usage();
   }
   const std::string& kind = options.kind;
-  const auto kinds = {"fence", "lock",    "contend", "served", "hold", "p2p",
-                      "one",   "barrier", "gats",    "ahead",  "chain"};
+  const auto kinds = {"fence", "lock", "contend", "served", "hold",  "all",
+                      "p2p",   "one",  "barrier", "gats",   "ahead", "chain"};
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     return usage();
   }

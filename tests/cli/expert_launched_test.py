@@ -35,7 +35,7 @@ class LaunchedTest(CommandTest):
                     self.assertEqual(ran.err.count("expert: one process analyses all: the trace is merged already"), 1, ran.err)
 
     def test_several_analyse_a_folder(self):
-        for kind in ("fence", "barrier"):
+        for kind in ("fence", "barrier", "all"):
             made = self.run_command(BIN.parent / "tests" / "make_traces", kind, self.dir / kind, "--ranks", "4", "--events", "20000")
             self.assertEqual(made.status, 0, made.err)
             words = [BIN / "expert", "--full", "--causes=never", "--json", "a.json", "-o", "a.cube", kind]
@@ -62,6 +62,16 @@ class LaunchedTest(CommandTest):
                 ran = self.launch(mpi, 3, BIN / "expert", "--causes=never", "run")
                 self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (alone.status, alone.out), ran.err)
                 self.assertEqual(ran.err.count("one process analyses all: no meeting is at rest"), 1, ran.err)
+
+    def test_more_parts_than_processes(self):
+        self.make("barrier", 2000)
+        words = [BIN / "expert", "--causes=never", "-o", "a.cube", "run"]
+        alone = self.run_command(*words, env={"NO_COLOR": "1"})
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                ran = self.launch(mpi, 2, *words, "--cut-at=all")
+                self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (alone.status, alone.out), ran.err)
+                self.assertEqual(ran.err.count("it is cut into more parts than there are processes"), 1, ran.err)
 
     def make(self, kind, events, *words, folder="run"):
         made = self.run_command(BIN.parent / "tests" / "make_traces", kind, self.dir / folder, "--ranks", "4", "--events", str(events), *words)

@@ -25,7 +25,7 @@ class ProcessesTest(CommandTest):
         return ran, [(self.dir / name).read_bytes() for name in OUTPUTS if (self.dir / name).exists()]
 
     def test_several_say_what_one_says(self):
-        for kind in ("barrier", "fence", "gats", "contend", "hold"):
+        for kind in ("barrier", "fence", "gats", "contend", "hold", "all"):
             self.make(kind, 20_000)
             one, outputs = self.analyse("--causes=never", "--send-modes")
             self.assertEqual((one.status, len(outputs)), (0, 3), one.err)

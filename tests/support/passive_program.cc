@@ -15,6 +15,7 @@ class Program {
     locks_ = pick(3) != 0;
     by_all_ = !locks_ || pick(4) == 0;
     groups_ = pick(3) == 0;
+    sampled_ = pick(4) == 0;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) define(r);
     // Some are so long that instances of operations are closed on the way.
     const std::uint32_t phases = pick(50) == 0 ? 200 + pick(400) : 2 + pick(7);
@@ -85,6 +86,8 @@ class Program {
     record(r, "ENTER", "region=" + region);
     record(r, name, fields);
     pass(r);
+    // (A call that fails in part may have done what it was called for.)
+    if (pick(60) == 0) record(r, "MPI_ERROR", "error_class=" + number(50 + pick(2)) + " code=9");
     record(r, "EXIT");
   }
   void transfer(std::uint32_t r, std::uint32_t target, std::uint32_t window) {
@@ -103,8 +106,12 @@ class Program {
     call(r, name, "MPI_WIN_FLUSH",
          "tlid=" + target + " wid=" + number(window) + " local=" + (local ? "1" : "0"));
   }
+  void sample(std::uint32_t r) {
+    if (sampled_ && pick(2) == 0) record(r, "LOCAL_SAMPLE", "rid=absent count=" + number(some()));
+  }
   void compute(std::uint32_t r) {
     enter(r, pick(2) == 0 ? "work" : "other");
+    sample(r);
     pass(r);
     record(r, "EXIT");
   }
@@ -171,6 +178,7 @@ class Program {
     std::uint32_t last = 0;
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
       record(r, "ENTER", "region=MPI_Barrier");
+      sample(r);  // (as of a thread that computes meanwhile)
       last = std::max(last, ranks_[r].time);
     }
     for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
@@ -182,7 +190,7 @@ class Program {
   std::mt19937_64 dice_;
   std::vector<Rank> ranks_;
   std::uint32_t longest_ = 1, waited_ = 0;
-  bool locks_ = false, by_all_ = false, groups_ = false;
+  bool locks_ = false, by_all_ = false, groups_ = false, sampled_ = false;
 };
 
 }  // namespace

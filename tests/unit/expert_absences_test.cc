@@ -339,6 +339,38 @@ TEST(Absences, StagesHaveInstancesOfTheirOwn) {
   EXPECT_EQ(found.worst[1].waiting.seconds(), 5);
 }
 
+// One analysis keeps 65536 calls at most, and leaves others out: parts do not, so that they must
+// not come near. What is held at the end of parts goes on in the run; else two neighbours have
+// calls.
+TEST(Absences, PartsKnowWhenTheWholeRunLeavesOut) {
+  constexpr std::uint64_t kMost = 65'536;
+  const auto crowded = [](const PassiveEvidence& one, const PassiveEvidence& other) {
+    PassiveEvidence of_run = one;
+    of_run.add(other);
+    return of_run.crowded();
+  };
+  PassiveEvidence none, part;
+  EXPECT_FALSE(crowded(none, none));
+  part.most_live = kMost / 2 - 1;
+  EXPECT_FALSE(crowded(part, part));
+  part.most_live = kMost / 2;
+  EXPECT_TRUE(crowded(none, part));
+  part = {.held = kMost / 2 - 1};
+  EXPECT_FALSE(crowded(part, part));
+  part.held = kMost / 2;
+  EXPECT_TRUE(crowded(part, part));
+  EXPECT_FALSE(crowded(part, none));
+  part = {.kept = kMost / 2};
+  EXPECT_FALSE(crowded(part, part));
+  ++part.kept;
+  EXPECT_TRUE(crowded(part, part));
+  part = {.served = kMost};
+  EXPECT_FALSE(crowded(part, none));
+  none.standing = true;
+  EXPECT_TRUE(crowded(part, none));
+  EXPECT_TRUE(crowded({}, {.left_out = true}));
+}
+
 // What parts of a run show is added, and decides in all of them. A call [0, 10] of one part waits
 // for a target outside [2, 6]; in the other part a flush ended without such a target.
 TEST(Absences, EvidenceOfOnePartDecidesInAll) {

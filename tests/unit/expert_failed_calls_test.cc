@@ -51,6 +51,26 @@ const char* const kFailed =
     "MPI_RECV lid=1 time=7 slid=0 tag=1 recvd=4\nEXIT lid=1 time=7\n"
     "EXIT lid=0 time=10\nEXIT lid=1 time=10\n";
 
+// Calls at two paths, which a second part numbers the other way round: paths 0 and 1 there are 1
+// and 0 here. At path 0 rank 2 fails three times in all, first at 1; at path 1 rank 3 once, at 5.
+TEST(FailedCalls, OfPartsAddUp) {
+  FailedCallCounter first, second;
+  first.add(0, 2, 2, {1}, 51);
+  first.add(0, 2, 2, {2}, 51);
+  second.add(1, 2, 2, {4}, 51);
+  second.add(0, 3, 3, {5}, 51);
+  first.add(second, std::vector<CallPathIndex>{1, 0});
+  const std::vector<FailedCalls> rows = first.take();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].call_path, 0u);
+  EXPECT_EQ(rows[0].count, 3u);
+  EXPECT_EQ(rows[0].first.value, 1);
+  EXPECT_EQ(rows[1].call_path, 1u);
+  EXPECT_EQ(rows[1].location, 3u);
+  EXPECT_EQ(rows[1].count, 1u);
+  EXPECT_EQ(rows[1].first.value, 5);
+}
+
 TEST(FailedCalls, AreToldByFunctionAndClass) {
   const FailedCase a(kFailed);
   const std::vector<FailedCallGroup> groups = failed_call_groups(*a.report);

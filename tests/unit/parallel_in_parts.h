@@ -1,6 +1,7 @@
 // A run analysed whole and in slices, by this process alone, and all that its report holds.
 #pragma once
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -51,9 +52,11 @@ class InParts {
   InParts(parallel::Slices& slices, const std::string& at) : why_(slices.alone()) {
     if (why_.empty()) why_ = slices.cut_at(at);
     for (std::size_t k = 0; k < slices.size() && why_.empty(); ++k) read(slices, k);
-    if (of_run_.crowded && why_.empty()) why_ = "too many calls";
+    if (of_run_.crowded() && why_.empty()) why_ = "too many calls";
     if (why_.empty()) add_up();
   }
+  // At how many of its cuts a process held a lock of all.
+  std::size_t held() const { return held_; }
   // Why it was not cut; empty if it was.
   const std::string& why() const { return why_; }
   std::size_t parts() const { return parts_.size(); }
@@ -67,6 +70,10 @@ class InParts {
   };
   void read(parallel::Slices& slices, std::size_t k) {
     Part& part = *parts_.emplace_back(std::make_unique<Part>());
+    if (const earl::Standing* const standing = slices.standing(k); standing != nullptr) {
+      held_ += std::any_of(standing->locations.begin(), standing->locations.end(),
+                           [](const auto& location) { return !location.held.empty(); });
+    }
     auto records = slices.records(k, part.gate);
     if (!records) throw std::runtime_error(records.error().message());
     auto trace = earl::Trace::from(std::move(*records), "run");
@@ -89,6 +96,7 @@ class InParts {
     if (why_.empty()) report_.emplace(parts_.back()->analysis->report(std::move(*all)));
   }
   const expert::AnalysisOptions options_ = wanted();
+  std::size_t held_ = 0;
   std::string why_;
   expert::PassiveEvidence of_run_;
   std::vector<std::unique_ptr<Part>> parts_;

@@ -57,6 +57,7 @@ class LocalSlicesOf : public ::testing::Test {
       }
       ++cut_;
       cuts_ += parts.parts() - 1;
+      held_ += parts.held();
       return words_of(parts.report(), file);
     };
     for (const char* at : {"all", "/2", "/3"}) {
@@ -80,6 +81,7 @@ class LocalSlicesOf : public ::testing::Test {
   }
   std::map<std::string, std::size_t> why_;
   std::size_t cut_ = 0, cuts_ = 0;
+  std::size_t held_ = 0;  // of these cuts with a lock of all
 };
 
 TEST_F(LocalSlicesOf, OneSidedPrograms) {
@@ -172,6 +174,7 @@ TEST_F(LocalSlicesOf, PassiveTargetPrograms) {
     compare(run, run.options(), seed);
   });
   at_least(100);
+  EXPECT_GE(held_, 50u);
 }
 
 // ---- by hand --------------------------------------------------------------------------------

@@ -60,7 +60,8 @@ void describe(std::ostream& out, const parallel::StandingRow& at) {
   for (const auto& around : at.open)
     out << ' ' << around.id << (around.call_site ? "@" : "") << ' ' << around.time;
   for (const merge::Slice::Window& w : at.windows) {
-    out << ", window " << w.id << ' ' << w.fences << ' ' << w.completions << ' ' << w.fence_open;
+    out << ", window " << w.id << ' ' << w.fences << ' ' << w.completions << ' ' << w.fence_open
+        << ' ' << int{w.all};
     for (const auto& peer : w.peers)
       out << " (" << peer.rank << ' ' << peer.access << ' ' << peer.exposure << ')';
   }
@@ -179,7 +180,7 @@ void compare(const merge::MergeOptions& options, Counts& counts, std::size_t mos
        {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{5}, traces + 3}) {
     SCOPED_TRACE(std::to_string(n) + " parts of " + std::to_string(traces) + " traces");
     LocalRows leader = opened(options, most);
-    const Status status = leader.put_together(read_by(n, options, most));
+    const Status status = leader.put_together(read_by(n, options, most), true);
     ASSERT_EQ(static_cast<bool>(status), static_cast<bool>(one));
     if (!status) {
       EXPECT_EQ(status.error().message(), words);
@@ -189,7 +190,7 @@ void compare(const merge::MergeOptions& options, Counts& counts, std::size_t mos
     const std::vector<Meeting> chosen = every_second(leader);
     counts.meetings += chosen.size();
     LocalRows other = opened(options, most);
-    const Status told = other.put_together(sent(leader.chosen(chosen)));
+    const Status told = other.put_together(sent(leader.chosen(chosen)), false);
     ASSERT_TRUE(told) << told.error().message();
     EXPECT_EQ(meetings_of(other), meetings_of(leader));
     EXPECT_EQ(other.meetings(false).size(), chosen.size());
@@ -365,7 +366,7 @@ LOCAL_SITE rid=512 erid=7 module=0 address=256 caller=absent
   compare(options, counts);
   EXPECT_EQ(counts.chosen, 5u);
   LocalRows leader = opened(options, 64);
-  ASSERT_TRUE(leader.put_together(read_by(2, options, 64)));
+  ASSERT_TRUE(leader.put_together(read_by(2, options, 64), true));
   SurveyPart told = leader.chosen(leader.meetings(false));
   const std::pair<const std::string, std::string> module("/nowhere/prog", "\1\2\3");
   ASSERT_EQ(told.names.places.size(), 1u);
@@ -374,7 +375,7 @@ LOCAL_SITE rid=512 erid=7 module=0 address=256 caller=absent
   EXPECT_EQ(known[0].function, "prog+0x100");
   known[0].function = "solve";
   LocalRows other = opened(options, 64);
-  ASSERT_TRUE(other.put_together(sent(told)));
+  ASSERT_TRUE(other.put_together(sent(told), false));
   const auto& regions = other.merge().survey().definitions.regions;
   EXPECT_TRUE(std::ranges::any_of(regions, [](const RegionDef& r) { return r.name == "solve"; }));
 }
@@ -389,12 +390,12 @@ TEST(SharedSurvey, WhatIsNotWholeIsRefused) {
       SurveyPart part = whole;
       std::vector<std::byte>& bytes = rows ? part.rows : part.found;
       bytes.resize(bytes.size() - less);
-      EXPECT_FALSE(opened(options, 64).put_together(part));
+      EXPECT_FALSE(opened(options, 64).put_together(part, false));
     }
   }
   SurveyPart more = whole;
   more.found.push_back(std::byte{0});
-  EXPECT_FALSE(opened(options, 64).put_together(more));
+  EXPECT_FALSE(opened(options, 64).put_together(more, false));
 }
 
 // By hand, of sizes 3, 1, 1, 1: by two, the first is half of it.

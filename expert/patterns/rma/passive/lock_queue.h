@@ -9,6 +9,7 @@
 // inefficiency patterns; model/lock_order.h.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -81,6 +82,9 @@ class LockQueue {
   // was taken.
   bool at_rest() const;
   bool holds_standing() const;
+  bool any_open() const {
+    return std::any_of(open_.begin(), open_.end(), [](const auto& open) { return !open.empty(); });
+  }
 
   // Whether a call of the open epoch may turn out to have waited for another's lock.
   bool contended(Id id, Seconds call_enter);

@@ -8,6 +8,7 @@
 // Source: passive-target paper 2012, section 4.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -119,6 +120,13 @@ class Presence {
 
   // Times that were given up because too many had to be kept.
   std::uint64_t forgotten() const { return forgotten_; }
+  // How many of a process's returns were kept for those who ask when it can have granted a lock, of
+  // the one that has the most.
+  std::uint64_t most_served() const {
+    std::uint64_t most = 0;
+    for (const Process& p : processes_) most = std::max(most, p.served_so_far);
+    return most;
+  }
 
  private:
   static constexpr std::size_t kFew = 64, kMost = 1 << 16;
@@ -133,6 +141,7 @@ class Presence {
     Intervals served;
     std::size_t prune_served_at = kFew;
     bool first = false;  // the latest is the first after a lock call
+    std::uint64_t served_so_far = 0;
     bool outside() const { return running != 0 && inside == 0 && paused == 0 && !alone; }
   };
   void keep(Process& p, const Interval& when, const EndedBy& by, Seconds horizon) {
@@ -146,6 +155,7 @@ class Presence {
       if (p.served.size() >= p.prune_served_at) [[unlikely]]
         prune(p.served, p.prune_served_at, asked_since_);
       p.served.push_back(when);
+      ++p.served_so_far;
     } else {
       p.served.back() = when;
     }

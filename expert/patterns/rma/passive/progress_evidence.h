@@ -4,6 +4,7 @@
 // passive-target paper 2012, section 4; what is said in wait_claims.h.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -54,16 +55,32 @@ class ProgressEvidence {
 struct PassiveEvidence {
   static constexpr std::size_t kMostKept = 1 << 16;
   std::map<WindowId, ProgressEvidence> windows;
-  std::uint64_t kept = 0;  // calls for several windows; of more some are left out
-  bool crowded = false;    // some were left out, or others might be in the whole run
+  // Of each of these one analysis of the whole run keeps so many at most, and leaves others out.
+  std::uint64_t kept = 0;       // calls for several windows
+  std::uint64_t most_live = 0;  // calls at a time of which it is not known for whom they waited
+  std::uint64_t held = 0;       // of these at the end of a part: they go on in the run
+  std::uint64_t served = 0;     // returns to MPI of one process; of the run while a lock is held
+  bool standing = false;        // a lock of all was held at an end of a part
+  bool left_out = false;        // something was
+
   void add(const PassiveEvidence& other) {
     for (const auto& [id, window] : other.windows) windows[id].add(window);
     kept += other.kept;
-    crowded = crowded || other.crowded || kept > kMostKept;
+    most_live = std::max(most_live, other.most_live);
+    held += other.held;
+    served += other.served;
+    standing = standing || other.standing;
+    left_out = left_out || other.left_out;
+  }
+  // Whether the whole run may have left out what its parts did not. (Beside what goes on, at most
+  // two parts have calls at a time.)
+  bool crowded() const {
+    return left_out || kept > kMostKept || held + 2 * most_live >= kMostKept ||
+           (standing && served >= kMostKept);
   }
   template <class Archive>
   void visit(Archive& archive) {
-    archive(windows, kept, crowded);
+    archive(windows, kept, most_live, held, served, standing, left_out);
   }
 };
 

@@ -172,7 +172,7 @@ class WaitClaims {
   // Adds parts_ to those that are kept, if anybody wants them. `nth` call of those that wait.
   void keep_parts(const Call& call, double seconds, Waits& waits, std::size_t nth = 0);
   std::uint64_t unnamed(std::size_t nth = 0) const {  // an operation of the call's own
-    return kUnnamed | order_ << kWaitersBits | nth;
+    return kUnnamed + (order_ << kWaitersBits) + nth;
   }
   // Tells parts_.
   void tell_parts(MetricIndex metric, const Call& call, Seconds waited, Wait::Known known);

@@ -366,6 +366,7 @@ void RmaWaits::begin_lock(const Step& step) {
   const Call& call = *step.call;
   if (call.paused) return;
   if (step.standing) {
+    stands_ = true;
     locks_[locks_.begin(call, step.window, absent<ProcessId>(), false)].standing = true;
     return;
   }
@@ -738,6 +739,8 @@ void RmaWaits::finish_call(Id id) {
 
 void RmaWaits::on_end() {
   forget_tickets();
+  held_ = calls_.live();
+  stands_ = stands_ || locks_.any_open();
   settle(kNever);
   locks_.finish();
   for (auto& [epoch, ids] : access_calls_) {
@@ -762,7 +765,11 @@ bool RmaWaits::at_rest() const {
 
 PassiveEvidence RmaWaits::evidence() const {
   PassiveEvidence all = claims_.evidence();
-  all.crowded = left_out() != 0 || 2 * most_live_ >= kMostKept || foreign_locks_;
+  all.most_live = most_live_;
+  all.held = held_;
+  all.served = presence_.most_served();
+  all.standing = stands_;
+  all.left_out = left_out() != 0 || foreign_locks_;
   return all;
 }
 

@@ -359,6 +359,8 @@ class RmaWaits {
   Id kept_ = earl::kNone;  // the call kept last
   std::uint64_t left_out_ = 0;
   std::size_t most_live_ = 0;   // of calls_, so far
+  std::size_t held_ = 0;        // of these, when the trace was over
+  bool stands_ = false;         // a lock was held before its first event, or behind its last one
   bool foreign_locks_ = false;  // some belong to calls of which nobody is told
 };
 
