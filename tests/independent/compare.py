@@ -95,8 +95,8 @@ def _differences(text, cube, named):
             elif key in ended and theirs > ours:
                 more[key] += theirs - ours
                 ours = theirs
-            # What of a counter falls to waiting is a quotient of times that are rounded to 2^-40 s: 1e-8 of 0.1 ms.
-            if abs(ours - theirs) > TOLERANCE + (1e-8 * abs(ours) if metric.endswith("_waiting") else 0):
+            # What of a counter falls to waiting is a quotient of times that are rounded to 2^-40 s: 1e-7 of 10 us.
+            if abs(ours - theirs) > TOLERANCE + (1e-7 * abs(ours) if metric.endswith("_waiting") else 0):
                 (path, (rank, thread)) = key
                 wrong.append(f"{metric} at {shown(path)}, rank {rank}, thread {thread}: "
                              f"independent {ours:.9g}, report {theirs:.9g}")
