@@ -159,8 +159,10 @@ PassiveEvidence PartAnalysis::evidence() const {
   return state_->reading.analysis.finders().evidence();
 }
 PartSums PartAnalysis::take_sums(const PassiveEvidence& of_run) {
-  state_->reading.analysis.finish(&of_run, state_->last);
-  return state_->reading.take_sums();
+  state_->reading.analysis.finish(&of_run);
+  PartSums sums = state_->reading.take_sums();
+  if (!state_->last) sums.leave_to_last();
+  return sums;
 }
 PartSums PartAnalysis::no_sums() const {
   return state_->reading.analysis.no_sums();

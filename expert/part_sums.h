@@ -41,6 +41,11 @@ struct PartSums {
   model::LockDecisions lock_decisions{};
   bool late = false;  // something of it is decided by what the whole run shows
 
+  // What is no part's but the run's is told by its last part alone.
+  void leave_to_last() {
+    sureness.confirmed = 0;
+    notes[static_cast<std::size_t>(Note::kProgressIsAsynchronous)] = 0;
+  }
   // The part behind this one. A call path that is new there appears first there in the run.
   void add(PartSums& part) {
     std::map<std::tuple<std::size_t, RegionId, CallSiteId>, CallPathIndex> known;

@@ -208,9 +208,8 @@ class Analysis : public earl::Sink {
     of<TimeProfile>().finish(tree);
     finders_.on_end();
   }
-  void finish(const PassiveEvidence* of_run = nullptr, bool last = true) {
-    finders_.finish(of_run, last);
-    last_ = last;
+  void finish(const PassiveEvidence* of_run = nullptr) {
+    finders_.finish(of_run);
     if (of<LastCallFinder>().any()) {
       last_calls_ = of<LastCallFinder>().finish();
       last_waits_ = find_last_waits(last_calls_);
@@ -245,7 +244,6 @@ class Analysis : public earl::Sink {
     }
     if (const RmaWaits* const rma = finders_.rma()) {
       sums.sureness = rma->sureness();
-      if (!last_) sums.sureness.confirmed = 0;  // which is the run's
       sums.lock_decisions = rma->lock_decisions();
     }
     return sums;
@@ -339,7 +337,6 @@ class Analysis : public earl::Sink {
   Out<Listeners> out_;
   WaitFinders<Out<Listeners>> finders_;
   bool follows_ = false;  // something needs every region instance
-  bool last_ = true;      // no other part tells of the whole run
   std::optional<LibraryCalls> library_;
   LastCalls last_calls_;
   LastWaits last_waits_;

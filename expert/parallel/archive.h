@@ -178,4 +178,19 @@ class Unpacker {
   bool good_ = true;
 };
 
+// One value, whole.
+template <class T>
+std::vector<std::byte> packed(T value) {
+  Packer packer;
+  packer(value);
+  return packer.take();
+}
+// Whether the bytes are one.
+template <class T>
+bool unpack(std::span<const std::byte> bytes, T& value) {
+  Unpacker unpacker(bytes);
+  unpacker(value);
+  return unpacker.good();
+}
+
 }  // namespace kojak::parallel

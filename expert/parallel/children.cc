@@ -1,6 +1,5 @@
 #include "expert/parallel/children.h"
 
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -152,11 +151,12 @@ void Children::tell(std::size_t k, const std::vector<std::byte>& answer) {
 }
 
 Children::~Children() {
-  for (const Child& child : children_) {
-    if (child.socket >= 0) ::close(child.socket);
-    if (child.pid <= 0) continue;
-    ::kill(child.pid, SIGKILL);
-    while (::waitpid(child.pid, nullptr, 0) < 0 && errno == EINTR) {
+  for (Child& child : children_) {
+    if (child.pid > 0) {
+      ::kill(child.pid, SIGKILL);
+      end(child);
+    } else if (child.socket >= 0) {
+      ::close(child.socket);
     }
   }
 }

@@ -212,7 +212,7 @@ std::string LocalRows::why_alone_by_files() const {
   const std::vector<merge::LocalTrace>& traces = passes_->traces();
   for (std::size_t i = 0; i < traces.size(); ++i) {
     if (!traces[i].dialect.native()) return "the traces are classic ones";
-    if (i != 0 && traces[i].rank == traces[i - 1].rank)
+    if (!merge::first_of_process(traces, i))
       return "rank " + std::to_string(traces[i].rank) + " has several threads";
   }
   return "";

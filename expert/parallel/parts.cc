@@ -40,13 +40,6 @@ struct Request {
   }
 };
 
-template <class T>
-std::vector<std::byte> packed(T value) {
-  Packer packer;
-  packer(value);
-  return packer.take();
-}
-
 // The processes that do the other parts: children, or a team, whose members wait until what they
 // tell is received, and for what they are asked next.
 class Others {
@@ -65,12 +58,14 @@ class Others {
   }
   // When all were heard: asks for their sums.
   void tell(const expert::PassiveEvidence& evidence) {
-    if (team_ != nullptr) ask({.kind = Request::Kind::kSums, .evidence = evidence});
+    if (team_ != nullptr) {
+      ask({.kind = Request::Kind::kSums, .evidence = evidence});
+    } else {
+      heard_ = 0;
+      const std::vector<std::byte> bytes = packed(evidence);
+      for (std::size_t k = 0; k < parts_; ++k) children_.tell(k, bytes);
+    }
     told_ = true;
-    if (team_ != nullptr) return;
-    heard_ = 0;
-    const std::vector<std::byte> bytes = packed(evidence);
-    for (std::size_t k = 0; k < parts_; ++k) children_.tell(k, bytes);
   }
   ~Others() {
     if (team_ == nullptr) return;
@@ -193,14 +188,12 @@ void Parts::serve(const expert::AnalysisOptions& wanted) {
   if (!too_much(wanted).empty()) return;
   while (const auto work = team_->next_work()) {
     Request request;
-    Unpacker unpacker(*work);
-    unpacker(request);
+    const bool good = unpack(*work, request);
     const bool sums = request.kind == Request::Kind::kSums;
     if (request.kind == Request::Kind::kForget) {
       analysis_.reset();
       team_->answer(std::vector<std::byte>());
-    } else if (!unpacker.good() ||
-               (sums ? analysis_ == nullptr : request.cuts != slices_->cuts())) {
+    } else if (!good || (sums ? analysis_ == nullptr : request.cuts != slices_->cuts())) {
       team_->answer(Error{.code = ExitCode::kOutputFailed,
                           .reason = "it sees other traces than the first process",
                           .remedy = "the run's folder must be the same for all processes"});
@@ -232,10 +225,8 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
   const auto work = [&](std::size_t k, const Children::Ask& ask) -> Bytes {
     Bytes told = told_part(k, wanted);
     if (!told) return told;
-    const std::vector<std::byte> answer = ask(std::move(told));
     expert::PassiveEvidence of_run;
-    Unpacker unpacker(answer);
-    unpacker(of_run);
+    if (!unpack(ask(std::move(told)), of_run)) return cannot_be_read();
     return told_sums(of_run);
   };
   if (Status status = others.start(work, slices_->cuts()); !status) return status.error();
@@ -246,9 +237,7 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
   const auto hear = [&](std::size_t k, auto& told) -> Status {
     const Bytes bytes = others.hear();
     if (!bytes) return bytes.error();
-    Unpacker unpacker(*bytes);
-    unpacker(told);
-    if (unpacker.good()) return {};
+    if (unpack(*bytes, told)) return {};
     return Error{
         .code = ExitCode::kOutputFailed,
         .reason = "what the process of part " + std::to_string(k + 1) + " tells cannot be read"};

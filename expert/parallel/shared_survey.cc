@@ -14,20 +14,6 @@ struct Share {
   merge::TraceRange range;
 };
 
-template <class T>
-std::vector<std::byte> packed(T value) {
-  Packer packer;
-  packer(value);
-  return packer.take();
-}
-
-template <class T>
-bool unpack(const std::vector<std::byte>& bytes, T& value) {
-  Unpacker unpacker(bytes);
-  unpacker(value);
-  return unpacker.good();
-}
-
 }  // namespace
 
 Status read_together(Team& team, LocalRows& rows) {

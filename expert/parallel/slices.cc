@@ -26,20 +26,14 @@ class Counts {
  public:
   // `role`: of the region that is innermost.
   void take(const RawRecord& record, const Dialect& dialect, MpiRole role) {
-    if (record.type == static_cast<std::uint8_t>(RecordType::kProcessor)) {
-      Processor r;
-      if (decode(record, dialect, r) == nullptr) {
-        processor_ = {
-            r.time,
-            {raw(r.ran), raw(r.wanted), raw(r.preempted), blocked_kind(raw(r.blocked_kind))}};
-      }
+    if (Processor r; decode_as(record, dialect, r)) {
+      processor_ = {
+          r.time, {raw(r.ran), raw(r.wanted), raw(r.preempted), blocked_kind(raw(r.blocked_kind))}};
     }
     if (MpiWinLockAll r; decode_as(record, dialect, r)) held_.insert(r.wid);
     if (MpiWinUnlockAll r; decode_as(record, dialect, r)) held_.erase(r.wid);
     MpiWinCollExit r;
-    if (record.type != static_cast<std::uint8_t>(RecordType::kMpiWinCollExit) ||
-        decode(record, dialect, r) != nullptr)
-      return;
+    if (!decode_as(record, dialect, r)) return;
     if (role == MpiRole::kWinFence) ++fences_[r.wid];
     if (role == MpiRole::kWinFree) {
       fences_.erase(r.wid);

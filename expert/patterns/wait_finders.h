@@ -253,16 +253,15 @@ class WaitFinders {
     if (omp_) omp_->on_end();
   }
   // What this shows of what the whole run decides.
-  PassiveEvidence evidence() const { return rma_ ? rma_->evidence() : PassiveEvidence(); }
-  // Then: tells what could not be told before. `of_run`: what that shows, if this is a part of it;
-  // `last`: the last one, which tells of the run itself.
-  void finish(const PassiveEvidence* of_run, bool last) {
+  PassiveEvidence evidence() const {
+    return rma_ ? rma_->evidence() : PassiveEvidence();
+  }
+  // Then: tells what could not be told before. `of_run`: what that shows, if this is a part of it.
+  void finish(const PassiveEvidence* of_run) {
     if (!rma_) return;
     rma_->finish(of_run);
     notifications_.finish(*rma_, out_);
-    if (!hides_progress_ && last) {
-      out_.count_at_end(Note::kProgressIsAsynchronous, rma_->voided());
-    }
+    if (!hides_progress_) out_.count_at_end(Note::kProgressIsAsynchronous, rma_->voided());
     out_.count_at_end(Note::kCallsLeftOut, rma_->left_out());
   }
 

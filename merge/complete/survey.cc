@@ -32,12 +32,12 @@ class Surveyor {
       const auto owner = readings_ ? readings_->next() : surveyed_->trace(i);
       FoundInTrace& found = *owner;
       std::unique_ptr<ProcessEpochs>& epochs = survey_.processes[traces_[i].rank];
-      if (first_of_process(i)) {
+      if (first_of_process(traces_, i)) {
         first_ = i;
         epochs = std::make_unique<ProcessEpochs>();
       }
       if (Status status = put_together(i, found); !status) return status.error();
-      const bool last = last_of_process(i);
+      const bool last = last_of_process(traces_, i);
       if (found.epochs != nullptr &&
           found.names.hold(*survey_.traces[i].translation, survey_.definitions)) {
         epochs = std::move(found.epochs);
@@ -62,18 +62,11 @@ class Surveyor {
   }
 
  private:
-  bool first_of_process(std::size_t trace) const {
-    return trace == 0 || traces_[trace - 1].rank != traces_[trace].rank;
-  }
-  bool last_of_process(std::size_t trace) const {
-    return trace + 1 == traces_.size() || first_of_process(trace + 1);
-  }
-
   // Takes the definitions of a trace into those of the run, and counts what was found.
   Status put_together(std::size_t index, FoundInTrace& found) {
     const LocalTrace& trace = traces_[index];
     const Translation* fallback =
-        first_of_process(index) ? nullptr : survey_.traces[first_].translation.get();
+        first_of_process(traces_, index) ? nullptr : survey_.traces[first_].translation.get();
     TraceDefinitions definitions(survey_.definitions, traces_, index, summary_, fallback);
     Dialect dialect = trace.dialect;
     found.asked.replay(

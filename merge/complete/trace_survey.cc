@@ -251,8 +251,7 @@ std::unique_ptr<FoundInTrace> TraceReadings::next() {
 
 void TraceReadings::begin(std::size_t trace) {
   const LocalTrace& read = traces_[trace];
-  const bool alone = (trace == 0 || traces_[trace - 1].rank != read.rank) &&
-                     (trace + 1 == traces_.size() || traces_[trace + 1].rank != read.rank);
+  const bool alone = first_of_process(traces_, trace) && last_of_process(traces_, trace);
   TraceWatch* const watch = watches_ ? watches_(trace, read) : nullptr;
   surveys_.push_back(
       std::make_unique<TraceSurvey>(files_, read, read.run_size, alone, watch, read_, helpers_));

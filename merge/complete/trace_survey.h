@@ -274,6 +274,14 @@ class TraceSurvey : public Helpers::Job, public FoundInTrace {
   Dialect dialect_;
 };
 
+// Of traces sorted by rank and thread.
+inline bool first_of_process(const std::vector<LocalTrace>& traces, std::size_t i) {
+  return i == 0 || traces[i - 1].rank != traces[i].rank;
+}
+inline bool last_of_process(const std::vector<LocalTrace>& traces, std::size_t i) {
+  return i + 1 == traces.size() || first_of_process(traces, i + 1);
+}
+
 // Some neighbours of a run's traces.
 struct TraceRange {
   std::size_t first = 0, end = ~std::size_t{0};

@@ -36,8 +36,7 @@ class LaunchedTest(CommandTest):
 
     def test_several_analyse_a_folder(self):
         for kind in ("fence", "barrier", "all"):
-            made = self.run_command(BIN.parent / "tests" / "make_traces", kind, self.dir / kind, "--ranks", "4", "--events", "20000")
-            self.assertEqual(made.status, 0, made.err)
+            self.make(kind, 20_000, folder=kind)
             words = [BIN / "expert", "--full", "--causes=never", "--json", "a.json", "-o", "a.cube", kind]
             alone = self.run_command(*words, env={"NO_COLOR": "1"})
             self.assertEqual(alone.status, 0, alone.err)
@@ -53,25 +52,23 @@ class LaunchedTest(CommandTest):
                         self.assertEqual([(self.dir / name).read_bytes() for name in ("a.json", "a.cube")], outputs)
                         self.assertNotIn("one process analyses all", ran.err)
 
-    def test_several_that_cannot_divide_it(self):
-        made = self.run_command(BIN.parent / "tests" / "make_traces", "p2p", self.dir / "run", "--ranks", "4", "--events", "2000")
-        self.assertEqual(made.status, 0, made.err)
-        alone = self.run_command("expert", "--causes=never", "run", env={"NO_COLOR": "1"})
+    def one_does_it(self, why, processes, *words):
+        """What several say is what one says, and once why one of them does it."""
+        command = [BIN / "expert", "--causes=never", "-o", "a.cube", "run"]
+        alone = self.run_command(*command, env={"NO_COLOR": "1"})
         for mpi in MPIS:
             with self.subTest(mpi):
-                ran = self.launch(mpi, 3, BIN / "expert", "--causes=never", "run")
+                ran = self.launch(mpi, processes, *command, *words)
                 self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (alone.status, alone.out), ran.err)
-                self.assertEqual(ran.err.count("one process analyses all: no meeting is at rest"), 1, ran.err)
+                self.assertEqual(ran.err.count(f"one process analyses all: {why}"), 1, ran.err)
+
+    def test_several_that_cannot_divide_it(self):
+        self.make("p2p", 2000)
+        self.one_does_it("no meeting is at rest", 3)
 
     def test_more_parts_than_processes(self):
         self.make("barrier", 2000)
-        words = [BIN / "expert", "--causes=never", "-o", "a.cube", "run"]
-        alone = self.run_command(*words, env={"NO_COLOR": "1"})
-        for mpi in MPIS:
-            with self.subTest(mpi):
-                ran = self.launch(mpi, 2, *words, "--cut-at=all")
-                self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (alone.status, alone.out), ran.err)
-                self.assertEqual(ran.err.count("it is cut into more parts than there are processes"), 1, ran.err)
+        self.one_does_it("it is cut into more parts than there are processes", 2, "--cut-at=all")
 
     def make(self, kind, events, *words, folder="run"):
         made = self.run_command(BIN.parent / "tests" / "make_traces", kind, self.dir / folder, "--ranks", "4", "--events", str(events), *words)
@@ -138,16 +135,10 @@ class LaunchedTest(CommandTest):
         with gzip.open(f"{file}.gz", "wb") as packed:
             packed.write(file.read_bytes())
         file.unlink()
-        alone = self.run_command("expert", "--causes=never", "run", env={"NO_COLOR": "1"})
-        for mpi in MPIS:
-            with self.subTest(mpi):
-                ran = self.launch(mpi, 3, BIN / "expert", "--causes=never", "run")
-                self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (alone.status, alone.out), ran.err)
-                self.assertEqual(ran.err.count("one process analyses all: the local traces cannot be read from their midst"), 1, ran.err)
+        self.one_does_it("the local traces cannot be read from their midst", 3)
 
     def test_notes_are_said_once(self):
-        made = self.run_command(BIN.parent / "tests" / "make_traces", "fence", self.dir / "run", "--ranks", "4", "--events", "200")
-        self.assertEqual(made.status, 0, made.err)
+        self.make("fence", 200)
         for mpi in MPIS:
             with self.subTest(mpi):
                 ran = self.launch(mpi, 5, BIN / "expert", "--causes=never", "run")
@@ -156,8 +147,7 @@ class LaunchedTest(CommandTest):
                 self.assertRegex(ran.err, r"(\d) parts, the longest has \d+ % of the trace: \1 of 5 processes analyse")
 
     def test_who_has_no_memory_says_so(self):
-        made = self.run_command(BIN.parent / "tests" / "make_traces", "fence", self.dir / "run", "--ranks", "512", "--events", "2000")
-        self.assertEqual(made.status, 0, made.err)
+        self.make("fence", 2000, "--ranks", "512")
         why = "expert: error: process 1 of 2 could not analyse its part: there is not enough memory"
         for mpi in MPIS:
             with self.subTest(mpi):
@@ -197,8 +187,7 @@ class LaunchedTest(CommandTest):
     def test_the_same_name_in_two_folders_is_two_tasks(self):
         runs = [self.dir / folder / "run" for folder in ("0", "1")]
         runs[0].parent.mkdir()
-        made = self.run_command(BIN.parent / "tests" / "make_traces", "fence", runs[0], "--ranks", "2", "--events", "2000")
-        self.assertEqual(made.status, 0, made.err)
+        self.make("fence", 2000, "--ranks", "2", folder=runs[0])
         shutil.copytree(*runs)  # with the times of the files
         for mpi in MPIS:
             with self.subTest(mpi):

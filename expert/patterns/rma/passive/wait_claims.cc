@@ -412,7 +412,6 @@ PassiveEvidence WaitClaims::evidence() const {
   PassiveEvidence all;
   for (const auto& [id, window] : windows_) all.windows[id] = window.evidence;
   all.kept = kept_.size();
-  all.left_out = left_out_ != 0;
   return all;
 }
 
