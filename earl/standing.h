@@ -43,6 +43,7 @@ struct Standing {
     Seconds last;  // when its latest event was
   };
   std::vector<Location> locations;  // by index
+  Seconds run_began;                // when the run's first event was
 };
 
 }  // namespace kojak::earl

@@ -33,7 +33,8 @@ class Reading {
  public:
   Reading(const TracePart& part, const AnalysisOptions& options, bool last)
       : trace_(*part.trace), analysis(trace_, options, part.gate), replay_(trace_, analysis) {
-    const Seconds first = trace_.next_time().value_or(Seconds{0});
+    const Seconds first = part.standing != nullptr ? part.standing->run_began
+                                                   : trace_.next_time().value_or(Seconds{0});
     if (part.gate != nullptr) {
       trace_.findings().count_only(
           [gate = part.gate, &trace = trace_](std::uint64_t pos, LocationId loc) {
@@ -89,7 +90,8 @@ Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, Le
   WaitResults waits;
   if (instances != nullptr) waits = instances->finish();
   readings.add_to(waits);
-  std::optional<RootCauses> root_causes = analysis.root_causes(waits);
+  std::optional<RootCauses> root_causes =
+      analysis.root_causes(waits, sums);
   if (root_causes && root_causes->until) findings.push_back(causes_end_early(*root_causes->until));
   std::vector<CallPath>& paths = sums.paths;
   std::map<RegionId, std::string> stretches;
@@ -167,8 +169,13 @@ PartSums PartAnalysis::take_sums(const PassiveEvidence& of_run) {
 PartSums PartAnalysis::no_sums() const {
   return state_->reading.analysis.no_sums();
 }
+CauseFinder* PartAnalysis::causes() {
+  auto& causes = state_->reading.analysis.of<std::optional<CauseFinder>>();
+  return causes ? &*causes : nullptr;
+}
 Report PartAnalysis::report(PartSums all) {
   if (all.send_modes) *state_->options.send_modes = *all.send_modes;
+  if (CauseFinder* const finder = causes()) finder->use(all.paths);
   return report_of(state_->trace, state_->reading.analysis, std::move(all), std::move(state_->left),
                    state_->options);
 }

@@ -29,6 +29,8 @@ class TimelineReader;
 
 namespace kojak::expert {
 
+class CauseFinder;
+
 struct AnalysisOptions {
   // Called now and then with the number of calls seen so far, for a progress bar.
   std::function<void(std::uint64_t events)> progress;
@@ -62,9 +64,9 @@ struct TracePart {
   const Gate* gate = nullptr;                // null: all of it
 };
 // The analysis of one part, for the report of all: what the parts add up to is added in their order
-// (PartSums::add), and the last one makes the report of it. Root causes, pages and lists of waits
-// cannot be asked for, and what polls and threads tell is not added up. What the part refers to
-// must outlive this object and the report.
+// (PartSums::add), and the last one makes the report of it. Pages and lists of waits cannot be
+// asked for, and what polls and threads tell is not added up. What the part refers to must outlive
+// this object and the report.
 class PartAnalysis {
  public:
   PartAnalysis(const TracePart& part, const AnalysisOptions& options, bool last);
@@ -78,6 +80,9 @@ class PartAnalysis {
   PartSums take_sums(const PassiveEvidence& of_run);
   // Of any part, before they are read.
   PartSums no_sums() const;
+  // Then, of each part: who finds root causes, whose logs are put together (causes/log_parts.h) in
+  // that of the last part. Null: nobody does.
+  CauseFinder* causes();
   // Of the last part, once, when its sums were taken; those of options.send_modes are set to all.
   Report report(PartSums all);
 

@@ -207,9 +207,6 @@ Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input&
     say_alone(why);
     return false;
   };
-  expert::AnalysisOptions certain;
-  certain.root_causes = options["causes"].as<std::string>() == "always";
-  if (const std::string why = parallel::too_much(certain); !why.empty()) return alone(why);
   if (options.count("html") != 0) return alone("a page cannot be drawn in parts yet (--html)");
   if (options.count("keep") != 0) return alone("--keep keeps what one process merges");
   if (reading.in_part()) return alone("--from and --to are for one process");

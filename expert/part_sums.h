@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "earl/findings.h"
+#include "expert/causes/seen/stretch_times.h"
 #include "expert/ends/failed_calls.h"
 #include "expert/patterns/notes.h"
 #include "expert/patterns/rma/passive/wait_claims.h"
@@ -33,6 +34,7 @@ struct PartSums {
   std::optional<Samples> samples{};
   std::optional<Instances> instances{};   // where they are wanted
   std::optional<SendModes> send_modes{};  // likewise
+  std::optional<StretchTimes> spent{};    // likewise, for root causes
   std::vector<CallPath> paths{};
   std::array<std::uint64_t, kNotes> notes{};
   FailedCallCounter failed{};
@@ -46,8 +48,9 @@ struct PartSums {
     sureness.confirmed = 0;
     notes[static_cast<std::size_t>(Note::kProgressIsAsynchronous)] = 0;
   }
-  // The part behind this one. A call path that is new there appears first there in the run.
-  void add(PartSums& part) {
+  // The part behind this one. A call path that is new there appears first there in the run. Returns
+  // the numbers in the run of that part's call paths.
+  std::vector<CallPathIndex> add(PartSums& part) {
     std::map<std::tuple<std::size_t, RegionId, CallSiteId>, CallPathIndex> known;
     for (CallPathIndex p = 0; p < paths.size(); ++p) {
       known[{paths[p].parent, paths[p].region, paths[p].site}] = p;
@@ -72,7 +75,9 @@ struct PartSums {
     findings.add(part.findings);
     sureness.add(part.sureness);
     lock_decisions.add(part.lock_decisions);
+    if (spent) spent->add(*part.spent, here);
     late = late || part.late || (dispatchers && !dispatchers->none());
+    return here;
   }
   template <class Archive>
   void visit(Archive& archive) {
@@ -89,6 +94,7 @@ struct PartSums {
     if (samples) archive(*samples);
     if (instances) archive(*instances);
     if (send_modes) archive(*send_modes);
+    if (spent) archive(*spent);
   }
 };
 

@@ -174,8 +174,8 @@ class Analysis : public earl::Sink {
 #undef KOJAK_ONE
 #undef KOJAK_TELL_ALL
   void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
-    if (!own_now(in.index)) return of<Processors>().go_on_from(in.index, time, times);
-    KOJAK_TELL(to_, on_processor, in, time, times);
+    if (own_now(in.index)) return KOJAK_TELL(to_, on_processor, in, time, times);
+    KOJAK_TELL(to_, on_processor_before, in.index, time, times);
   }
   void on_process_end(const earl::OpenCall& call, Seconds last, Seconds time) {
     KOJAK_TELL(to_, on_process_end, call, last, time);
@@ -224,7 +224,7 @@ class Analysis : public earl::Sink {
   void go_on_from(const earl::Standing& standing) {
     for (std::uint32_t i = 0; i < standing.locations.size(); ++i) {
       const auto& told = standing.locations[i].processor;
-      if (told) of<Processors>().go_on_from(i, told->time, told->times);
+      if (told) KOJAK_TELL(to_, on_processor_before, i, told->time, told->times);
     }
   }
   // What is added up, once.
@@ -242,6 +242,7 @@ class Analysis : public earl::Sink {
       if (auto& instances = of<std::optional<Instances>>()) sums.instances = std::move(instances);
       if (options_.send_modes != nullptr) sums.send_modes = *options_.send_modes;
     }
+    sums.spent = std::move(of<std::optional<StretchTimes>>());
     if (const RmaWaits* const rma = finders_.rma()) {
       sums.sureness = rma->sureness();
       sums.lock_decisions = rma->lock_decisions();
@@ -256,6 +257,7 @@ class Analysis : public earl::Sink {
     sums.samples.emplace(setting_);
     if (options_.partners) sums.instances.emplace(options_.instances, setting_.locations());
     if (options_.send_modes != nullptr) sums.send_modes = options_.send_modes->fresh();
+    if (options_.root_causes) sums.spent = StretchTimes::of(setting_, classes_);
     return sums;
   }
   // Null: they are not wanted, or are gone with the sums.
@@ -263,14 +265,14 @@ class Analysis : public earl::Sink {
     auto& instances = of<std::optional<Instances>>();
     return instances ? &*instances : nullptr;
   }
-  std::optional<RootCauses> root_causes(const WaitResults& waits) {
+  std::optional<RootCauses> root_causes(const WaitResults& waits, PartSums& sums) {
     auto& causes = of<std::optional<CauseFinder>>();
     if (!causes) return std::nullopt;
     RootCauses found = causes->finish(waits);
     add_deadlocks(last_waits_, last_calls_.deadlocks.size(), found);
     add_deadlock_groups(found);
     if (auto& counters = of<std::optional<StretchCounters>>()) counters->add_to(found);
-    if (auto& times = of<std::optional<StretchTimes>>()) times->add_to(found);
+    if (sums.spent) sums.spent->add_to(found);
     return found;
   }
   LastCalls take_last_calls() {
@@ -291,7 +293,9 @@ class Analysis : public earl::Sink {
     return gate_ == nullptr || gate_->locations[location].first == 0 || passed_[location];
   }
   void pass_gate(const Call& call) {
-    if (call.exit_pos + 1 == gate_->locations[call.index].first) passed_[call.index] = true;
+    if (call.exit_pos + 1 != gate_->locations[call.index].first) return;
+    passed_[call.index] = true;
+    KOJAK_TELL(to_, on_goes_on, call);
   }
   // The consumers that this trace and the caller want.
   Listeners& with_extras(const earl::Trace& trace) {
@@ -306,9 +310,7 @@ class Analysis : public earl::Sink {
     if (!options_.root_causes) return to_;
     const CauseFinder::Options limits{.most = options_.most_of_root_causes};
     of<std::optional<CauseFinder>>().emplace(setting_, classes_, limits, logs_);
-    if (const Processors& p = of<Processors>(); p.any_looked_at()) {
-      of<std::optional<StretchTimes>>().emplace(classes_, p.looked_at());
-    }
+    of<std::optional<StretchTimes>>() = StretchTimes::of(setting_, classes_);
     if (counters) {
       of<std::optional<StretchCounters>>().emplace(trace.definitions(), classes_, locations);
     }
@@ -317,7 +319,7 @@ class Analysis : public earl::Sink {
   // What only some traces and some wishes need of every region instance.
   [[gnu::noinline]] void follow_enter(const earl::OpenCall& call) {
     finders_.on_enter(call);
-    KOJAK_TELL_EACH(to_, each_extra, on_enter, call);
+    if (own_now(call.index)) KOJAK_TELL_EACH(to_, each_extra, on_enter, call);
   }
   [[gnu::noinline]] void follow_exit(const Call& call, Counts counters, bool own) {
     finders_.on_call(call);

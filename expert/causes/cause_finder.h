@@ -21,6 +21,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -45,6 +46,7 @@ class CauseFinder {
   CauseFinder(const Setting& setting, const RegionClasses& classes, const Options& options,
               LogMemory& memory);
 
+  void on_begin(Seconds first) { log_.start = first; }
   // All events of the trace, in its order.
   void on_enter(const earl::OpenCall& call) {
     if (log_.full) [[unlikely]]
@@ -55,6 +57,8 @@ class CauseFinder {
     log_.timelines[call.index].enter(ticks(call.enter), raw(call.cnode), kind_of(call, classes_),
                                      log_.stretches);
   }
+  // The location goes on behind this call, and what it did before is another part's.
+  void on_goes_on(const earl::Call& from);
   // Before anything is told.
   void use(const LibraryCalls* library) { log_.stretches.use(library); }
   // What is done in `path` is compared with what others do in `as`. Before either is entered.
@@ -68,6 +72,7 @@ class CauseFinder {
     if (services_.any() && serves(receive.call->index, receive.call->enter)) [[unlikely]]
       takes(receive);
   }
+  void on_stage() { log_.stages.push_back(log_.waits.size()); }
   void on_end(Seconds last) {
     for (auto& [location, timeline] : log_.serving) {
       timeline.go_over(ticks(last), Stretches::kBeforeRecording);
@@ -99,15 +104,15 @@ class CauseFinder {
 
   // With the chains of the longest waits of these instances.
   RootCauses finish(const WaitResults& waits);
+  // Of a part of a run, when all is told: its log, to be put together with the others'
+  // (log_parts.h) and, of the last part, the log of all, of which finish() tells then.
+  CauseLog& log_of_part();
+  CauseLog& log_of_run();
+  // All call paths of the run, before finish().
+  void use(std::span<const CallPath> paths);
 
  private:
-  Ticks ticks(Seconds time) {
-    if (!started_) {
-      log_.start = time;
-      started_ = true;
-    }
-    return log_.since_start(time);
-  }
+  Ticks ticks(Seconds time) const { return log_.since_start(time); }
   // Logs have grown by so much: they rest after every few MB.
   void grow(std::size_t bytes) {
     constexpr std::size_t kAtOnce = std::size_t{4} << 20;
@@ -145,7 +150,10 @@ class CauseFinder {
   const Services& services_;
   Options options_;
   Seconds common_;
-  bool started_ = false;
+  // Where log_ is that of a part: the run's, and its call paths.
+  std::unique_ptr<CauseLog> of_run_;
+  earl::CallTree paths_of_run_;
+  LibraryCalls library_of_run_;
   // Of places, by what identifies one; and those that were asked for last.
   std::unordered_multimap<std::uint64_t, std::uint32_t> place_numbers_;
   std::array<std::uint32_t, 1024> recent_places_{};

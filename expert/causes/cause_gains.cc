@@ -8,6 +8,25 @@
 #include "expert/causes/solve/sort_by.h"
 
 namespace kojak::expert {
+namespace {
+
+// When a call ended, in the order in which calls that ended at the same time count: by what they
+// are, not by how the trace mixes its locations.
+using EndOf = std::tuple<Ticks, LocationIndex, std::uint64_t>;
+
+template <class T, class End>
+void sort_by_end(LogVector<T>& all, End&& end) {
+  sort_by(all, [&](const T& one) { return std::get<Ticks>(end(one)); });
+  const auto earlier = [&](const T& a, const T& b) { return end(a) < end(b); };
+  for (T* first = all.begin(); first != all.end();) {
+    T* last = first + 1;
+    while (last != all.end() && std::get<Ticks>(end(*last)) == std::get<Ticks>(end(*first))) ++last;
+    if (last - first > 1) std::stable_sort(first, last, earlier);
+    first = last;
+  }
+}
+
+}  // namespace
 
 void CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& groups) {
   if (causes.empty()) return;
@@ -233,21 +252,34 @@ void CauseSolver::shorten(LocationIndex location, const std::vector<bool>& stret
 void CauseSolver::replay(GainFinder& gains) {
   LogVector<DependentCall>& calls = log_.calls;
   const LogVector<Dependency>& told = log_.dependencies;
-  sort_by(calls, [](const DependentCall& c) { return c.exit_pos; });
+  sort_by_end(calls, [](const DependentCall& c) { return EndOf(c.exit, c.location, c.exit_pos); });
   struct Meeting {
-    std::uint64_t first_exit_pos;
+    Ticks exit;  // the first one
+    LocationIndex location;
     std::uint32_t group;
   };
   LogVector<Meeting> meetings(log_.memory);
+  const auto end_of = [&](const Meeting& m) {
+    return EndOf(m.exit, m.location, log_.groups[m.group].first_exit_pos);
+  };
   for (std::uint32_t g = 0; g < log_.groups.size(); ++g) {
-    if (log_.groups[g].synchronised) meetings.push_back({log_.groups[g].first_exit_pos, g});
+    const Group& group = log_.groups[g];
+    if (!group.synchronised) continue;
+    const std::vector<LocationIndex>& who = log_.moments.members(group.id);
+    std::size_t first = 0;
+    for (std::size_t i = 1; i < who.size(); ++i) {
+      if (log_.presences[group.first + i].exit < log_.presences[group.first + first].exit)
+        first = i;
+    }
+    meetings.push_back({log_.presences[group.first + first].exit, who[first], g});
+    log_.rest_after(who.size());
   }
-  sort_by(meetings, [](const Meeting& m) { return m.first_exit_pos; });
+  sort_by_end(meetings, end_of);
   std::vector<GainFinder::Member> members;
   std::vector<Dependency> together;
   const DependentCall* call = calls.begin();
-  const auto calls_before = [&](std::uint64_t pos) {
-    while (call != calls.end() && call->exit_pos < pos) {
+  const auto calls_before = [&](const EndOf& end) {
+    while (call != calls.end() && EndOf(call->exit, call->location, call->exit_pos) < end) {
       const DependentCall& first = *call++;
       std::span<const Dependency> on(told.data() + first.first, first.count);
       if (call != calls.end() && call->exit_pos == first.exit_pos) {  // told at several times
@@ -264,7 +296,7 @@ void CauseSolver::replay(GainFinder& gains) {
   };
   for (const Meeting& m : meetings) {
     const Group& group = log_.groups[m.group];
-    calls_before(group.first_exit_pos);
+    calls_before(end_of(m));
     const std::vector<LocationIndex>& who = log_.moments.members(group.id);
     members.clear();
     log_.rest_after(kPiecesOfWait + who.size());
@@ -274,7 +306,7 @@ void CauseSolver::replay(GainFinder& gains) {
     }
     gains.meet(members);
   }
-  calls_before(std::numeric_limits<std::uint64_t>::max());
+  calls_before({std::numeric_limits<Ticks>::max(), 0, 0});
 }
 
 }  // namespace kojak::expert

@@ -36,6 +36,7 @@ class CommonMoments {
     }
     return known->second;
   }
+  GroupId size() const { return static_cast<GroupId>(groups_.size()); }
   const std::vector<LocationIndex>& members(GroupId group) const { return groups_[group].members; }
   void came_together(GroupId group, Ticks time) {
     groups_[group].last = std::max(groups_[group].last, time);

@@ -72,11 +72,11 @@ struct CauseLog {
   };
   struct Group {
     CommonMoments::GroupId id;
-    bool waited;        // somebody did
-    bool synchronised;  // nobody left before the last had come
-    Ticks last;         // the last enter
-    std::uint64_t first_exit_pos;
-    std::size_t first;  // of its members in presences, in the order of their locations
+    bool waited;                   // somebody did
+    bool synchronised;             // nobody left before the last had come
+    Ticks last;                    // the last enter
+    std::uint64_t first_exit_pos;  // of the one who left first; of these the first location
+    std::size_t first;             // of its members in presences, in the order of their locations
     WaitId first_wait = 0, waits_end = 0;  // its waits, one after the other
   };
   struct SampleRecord {
@@ -147,7 +147,7 @@ struct CauseLog {
   }
 
   LogMemory& memory;
-  Seconds start;      // the first time that was told
+  Seconds start;      // when the run began
   bool full = false;  // what came later is left out, see RootCauses::until
   Stretches stretches;
   std::vector<Timeline> timelines;  // by location
@@ -165,8 +165,9 @@ struct CauseLog {
   std::vector<std::vector<Start>> starts;  // by location
   std::vector<Ticks> left_team;            // by location: the last time; 0: never
   CommonMoments moments;
-  Amount not_listed = 0;    // waits below the threshold
-  std::size_t touched = 0;  // pieces, since what lies in files rested
+  std::vector<std::size_t> stages;  // of the analysis: how many waits were told before each
+  Amount not_listed = 0;            // waits below the threshold
+  std::size_t touched = 0;          // pieces, since what lies in files rested
 };
 
 }  // namespace kojak::expert

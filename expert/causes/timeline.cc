@@ -98,8 +98,15 @@ void Timeline::carve(std::span<WaitSpan> waits) {
   Ticks begin = 0;
   const auto add = [&](Ticks end, StretchId stretch, WaitId wait) {
     if (begin >= end) return;
-    carved.push_back({end, stretch, wait});
     begin = end;
+    // (It may have been placed before, cut by one that had this time then.)
+    const bool goes_on = wait != kNoWait && !carved.empty() && carved.back().wait == wait &&
+                         carved.back().stretch == stretch;
+    if (goes_on) {
+      carved.back().end = end;
+    } else {
+      carved.push_back({end, stretch, wait});
+    }
   };
   for (const Piece& piece : pieces_) {
     for (; next != waits.end() && next->begin < piece.end; ++next) open.push_back(&*next);

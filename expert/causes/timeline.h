@@ -101,6 +101,19 @@ class Timeline {
 
   Ticks end() const { return end_; }
   std::size_t size() const { return pieces_.size(); }
+  std::span<const Piece> pieces() const { return {pieces_.data(), pieces_.size()}; }
+  // Of one that is fed with pieces and nothing else: what the location did then. Those that end
+  // before what is there are left out.
+  void go_on_with(std::span<const Piece> pieces) {
+    for (const Piece& piece : pieces) {
+      if (piece.end <= end_) continue;
+      pieces_.push_back(piece);
+      end_ = piece.end;
+    }
+    unnamed_ = pieces_.size();
+  }
+  // Not all of its waits have their places.
+  void needs_carving() { all_placed_ = false; }
   // f(piece, begin, end) for all that was done in [from, to], in order; 0 <= from.
   template <class F>
   void each(Ticks from, Ticks to, F&& f) const {
@@ -195,9 +208,8 @@ class Timeline {
   mutable std::size_t from_ = 0, to_ = 0;  // where it looked last
 };
 
-inline Timeline::Kind kind_of(const earl::OpenCall& call, const RegionClasses& classes) {
-  if (call.function != nullptr) return Timeline::Kind::kCall;
-  switch (classes[call.region]) {
+inline Timeline::Kind kind_of(RegionId region, const RegionClasses& classes) {
+  switch (classes[region]) {
     case TimeClass::kUser:
       return Timeline::Kind::kComputing;
     case TimeClass::kOverhead:
@@ -205,6 +217,26 @@ inline Timeline::Kind kind_of(const earl::OpenCall& call, const RegionClasses& c
     default:
       return Timeline::Kind::kCall;
   }
+}
+
+inline Timeline::Kind kind_of(const earl::OpenCall& call, const RegionClasses& classes) {
+  return call.function != nullptr ? Timeline::Kind::kCall : kind_of(call.region, classes);
+}
+
+// enter(path, kind) of the regions in which a call was made, from the outermost inwards, and of the
+// call.
+template <class F>
+void enter_all(const earl::Call& call, const earl::CallTree& tree, const RegionClasses& classes,
+               F&& enter) {
+  std::vector<CallPathId> around;
+  for (CallPathId path = call.cnode; !is_absent(path); path = tree[path].parent) {
+    around.push_back(path);
+    tree.for_each_entered_with(path, [&](CallPathId caller) { path = caller; });
+  }
+  for (std::size_t i = around.size(); i-- > 1;) {
+    enter(raw(around[i]), kind_of(tree[around[i]].region, classes));
+  }
+  enter(raw(call.cnode), kind_of(call, classes));
 }
 
 }  // namespace kojak::expert

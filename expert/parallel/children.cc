@@ -140,12 +140,6 @@ Bytes Children::hear(std::size_t k) {
   return error;
 }
 
-Bytes Children::take(std::size_t k) {
-  Bytes last = hear(k);
-  if (children_[k].pid > 0) end(children_[k]);
-  return last;
-}
-
 void Children::tell(std::size_t k, const std::vector<std::byte>& answer) {
   (void)write_message(children_[k].socket, answer);
 }

@@ -27,9 +27,8 @@ class Children {
 
   // For the numbers from 0 to n - 1.
   Status start(std::size_t n, const Work& work);
-  // What child k has given next; as often as it asks, and once more. The last one ends it.
+  // What child k has given next; as often as it asks, and once more.
   Bytes hear(std::size_t k);
-  Bytes take(std::size_t k);
   // Answers it.
   void tell(std::size_t k, const std::vector<std::byte>& answer);
 

@@ -57,6 +57,7 @@ class LocalRows::Watch final : public merge::TraceWatch {
   ~Watch() override {
     kept_.alone = maker_.why_alone(rank_);
     kept_.locks = maker_.locks();
+    kept_.began = maker_.began();
   }
 
   void take(const RawRecord& record, merge::ProcessEpochs* epochs) override {
@@ -245,6 +246,13 @@ std::uint64_t LocalRows::bytes() const {
   std::uint64_t bytes = 0;
   for (const merge::TraceFacts& facts : passes_->survey().traces) bytes += facts.end;
   return bytes;
+}
+
+double LocalRows::began() const {
+  double began = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    began = std::min(began, passes_->clocks()[i](kept_[i].began));
+  return began;
 }
 
 const StandingRow& LocalRows::at(std::size_t trace, std::uint64_t ends) const {

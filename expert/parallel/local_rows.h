@@ -40,10 +40,11 @@ struct TraceRows {
   std::map<std::uint64_t, StandingRow> standings;  // by Row::ends
   std::string alone, not_added;                    // as of LocalRows, by this trace
   bool locks = false;                              // of one target
+  double began = 0;                                // RowMaker::began
   void forget();                                   // standings of rows that are not kept any more
   template <class Archive>
   void visit(Archive& archive) {
-    archive(rows, standings, alone, not_added, locks);
+    archive(rows, standings, alone, not_added, locks, began);
   }
 };
 
@@ -68,7 +69,7 @@ class LocalRows {
   static Result<LocalRows> open(const merge::MergeOptions& options,
                                 std::size_t most_rows = RowTable::kMost);
   SurveyPart survey(merge::TraceRange range);
-  Status read();                        // all
+  Status read();  // all
   // What others have read, too. `told_on`: chosen() follows.
   Status put_together(SurveyPart all, bool told_on);
   // All, but of the rows those of these meetings, which stay here, too. Once.
@@ -87,6 +88,7 @@ class LocalRows {
   // At rest where a lock of all is held and no other is ever taken, if `held`.
   std::vector<Meeting> meetings(bool held) const;
   std::uint64_t bytes() const;  // as Meeting::bytes, of the whole run
+  double began() const;         // corrected time of the run's first event
   merge::TwoPasses& merge() { return *passes_; }
   const merge::TwoPasses& merge() const { return *passes_; }
 

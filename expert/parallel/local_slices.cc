@@ -76,6 +76,7 @@ const earl::Standing* LocalSlices::standing(std::size_t number) {
   const Meeting* const begin = begin_of(number);
   if (begin == nullptr) return nullptr;
   earl::Standing& told = standing_.emplace();
+  told.run_began = Seconds{rows_.began()};
   const merge::Survey& survey = rows_.merge().survey();
   for (std::size_t i = 0; i < begin->ends.size(); ++i) {
     const StandingRow& at = rows_.at(i, begin->ends[i]);

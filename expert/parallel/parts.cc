@@ -1,13 +1,20 @@
 #include "expert/parallel/parts.h"
 
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "expert/causes/cause_finder.h"
 #include "expert/parallel/archive.h"
 #include "expert/parallel/children.h"
 
 namespace kojak::parallel {
 namespace {
+
+Error not_understood(std::size_t k) {
+  return {.code = ExitCode::kOutputFailed,
+          .reason = "what the process of part " + std::to_string(k + 1) + " tells cannot be read"};
+}
 
 // What another one tells of its part.
 struct PartRead {
@@ -22,16 +29,20 @@ struct PartRead {
 struct PartSums {
   std::string why;
   expert::PartSums sums;
+  std::optional<expert::CauseLogTables> causes;  // where they are wanted: pieces of that log follow
   template <class Archive>
   void visit(Archive& archive) {
     archive(why);
-    if (why.empty()) archive(sums);
+    if (why.empty()) archive(sums, causes);
   }
 };
 
-// What the leader of a team asks for: a part, of a run that is cut there; or the sums of that part.
-struct Request {
-  enum class Kind : std::uint8_t { kRead, kSums, kForget } kind{};
+}  // namespace
+
+// What another process is asked for: a part, of a run that is cut there; the sums of that part;
+// then the next piece of its log.
+struct Parts::Request {
+  enum class Kind : std::uint8_t { kRead, kSums, kLog, kForget } kind{};
   std::vector<std::size_t> cuts;
   expert::PassiveEvidence evidence;
   template <class Archive>
@@ -42,37 +53,42 @@ struct Request {
 
 // The processes that do the other parts: children, or a team, whose members wait until what they
 // tell is received, and for what they are asked next.
-class Others {
+class Parts::Others {
  public:
-  Others(Team* team, std::size_t parts) : team_(team), parts_(parts) {}
-  Status start(const Children::Work& work, std::vector<std::size_t> cuts) {
-    if (team_ == nullptr) return children_.start(parts_, work);
-    ask({.kind = Request::Kind::kRead, .cuts = std::move(cuts)});
+  Others(Team* team, std::size_t parts) : team_(team), asked_(parts) {}
+  // Asks for their parts.
+  Status start(const Children::Work& work, const std::vector<std::size_t>& cuts) {
+    if (team_ == nullptr) return children_.start(asked_.size(), work);
+    ask({.kind = Request::Kind::kRead, .cuts = cuts});
     return {};
   }
-  // Of the next part, each in turn.
-  Bytes hear() {
-    const std::size_t k = heard_++;
-    if (team_ != nullptr) return team_->answer_of(static_cast<int>(k) + 1);
-    return told_ ? children_.take(k) : children_.hear(k);
+  // All of them; one, who has answered.
+  void ask(const Request& request) {
+    for (std::size_t k = 0; k < asked_.size(); ++k) ask(k, request);
   }
-  // When all were heard: asks for their sums.
-  void tell(const expert::PassiveEvidence& evidence) {
-    if (team_ != nullptr) {
-      ask({.kind = Request::Kind::kSums, .evidence = evidence});
-    } else {
-      heard_ = 0;
-      const std::vector<std::byte> bytes = packed(evidence);
-      for (std::size_t k = 0; k < parts_; ++k) children_.tell(k, bytes);
-    }
-    told_ = true;
+  void ask(std::size_t k, const Request& request) {
+    const std::vector<std::byte> bytes = packed(request);
+    if (team_ == nullptr) return children_.tell(k, bytes);
+    asked_[k] = true;
+    team_->ask(static_cast<int>(k) + 1, bytes);
   }
+  Bytes hear(std::size_t k) {
+    if (team_ == nullptr) return children_.hear(k);
+    asked_[k] = false;
+    return team_->answer_of(static_cast<int>(k) + 1);
+  }
+  // (Who was asked waits until its answer is taken.)
   ~Others() {
     if (team_ == nullptr) return;
+    const auto hear_all = [&] {
+      for (std::size_t k = 0; k < asked_.size(); ++k) {
+        if (asked_[k]) (void)hear(k);
+      }
+    };
     const auto rest = guarded([&]() -> Bytes {
-      while (heard_ < asked_) (void)hear();
-      if (!told_) ask({.kind = Request::Kind::kForget});
-      while (heard_ < asked_) (void)hear();
+      hear_all();
+      ask({.kind = Request::Kind::kForget});
+      hear_all();
       return std::vector<std::byte>();
     });
     if (!rest) team_->abort();  // they would wait for ever
@@ -81,19 +97,10 @@ class Others {
   Others& operator=(const Others&) = delete;
 
  private:
-  void ask(const Request& request) {
-    const std::vector<std::byte> bytes = packed(request);
-    for (heard_ = asked_ = 0; asked_ < parts_; ++asked_) {
-      team_->ask(static_cast<int>(asked_) + 1, bytes);
-    }
-  }
   Team* team_;
-  std::size_t parts_, asked_ = 0, heard_ = 0;
-  bool told_ = false;
+  std::vector<bool> asked_;
   Children children_;
 };
-
-}  // namespace
 
 // (What stays at a limit depends on the order.)
 std::string too_much(const expert::PartSums& sums) {
@@ -101,7 +108,6 @@ std::string too_much(const expert::PartSums& sums) {
   return sums.severities.limited() != 0 ? "a sum is beyond what a cell holds" : "";
 }
 std::string too_much(const expert::AnalysisOptions& wanted) {
-  if (wanted.root_causes) return "root causes cannot be added up yet (--causes=never leaves them)";
   if (wanted.page != nullptr) return "a page cannot be drawn in parts yet (--html)";
   if (wanted.waits != nullptr) return "lists of waits cannot be joined yet";
   return "";
@@ -178,30 +184,48 @@ Bytes Parts::told_part(std::size_t number, const expert::AnalysisOptions& wanted
 }
 
 Bytes Parts::told_sums(const expert::PassiveEvidence& of_run) {
-  const auto analysis = std::move(analysis_);
-  PartSums told{{}, analysis->take_sums(of_run)};
+  PartSums told{{}, analysis_->take_sums(of_run), {}};
   told.why = too_much(told.sums);
+  if (expert::CauseFinder* const causes = analysis_->causes()) {
+    expert::CauseLog& log = causes->log_of_part();
+    told.causes.emplace(log);
+    log_.emplace(log);
+  } else {
+    analysis_.reset();
+  }
   return packed(std::move(told));
+}
+
+Bytes Parts::answer(const Request& request, std::size_t number,
+                    const expert::AnalysisOptions& wanted) {
+  switch (request.kind) {
+    case Request::Kind::kRead:
+      if (request.cuts == slices_->cuts()) return told_part(number, wanted);
+      break;
+    case Request::Kind::kSums:
+      if (analysis_ != nullptr) return told_sums(request.evidence);
+      break;
+    case Request::Kind::kLog:
+      if (log_) return packed(log_->next());
+      break;
+    case Request::Kind::kForget:
+      log_.reset();
+      analysis_.reset();
+      return std::vector<std::byte>();
+  }
+  return Error{.code = ExitCode::kOutputFailed,
+               .reason = "it sees other traces than the first process",
+               .remedy = "the run's folder must be the same for all processes"};
 }
 
 void Parts::serve(const expert::AnalysisOptions& wanted) {
   if (!too_much(wanted).empty()) return;
+  const auto number = static_cast<std::size_t>(team_->rank() - 1);
   while (const auto work = team_->next_work()) {
-    Request request;
-    const bool good = unpack(*work, request);
-    const bool sums = request.kind == Request::Kind::kSums;
-    if (request.kind == Request::Kind::kForget) {
-      analysis_.reset();
-      team_->answer(std::vector<std::byte>());
-    } else if (!good || (sums ? analysis_ == nullptr : request.cuts != slices_->cuts())) {
-      team_->answer(Error{.code = ExitCode::kOutputFailed,
-                          .reason = "it sees other traces than the first process",
-                          .remedy = "the run's folder must be the same for all processes"});
-    } else {
-      const auto number = static_cast<std::size_t>(team_->rank() - 1);
-      team_->answer(
-          guarded([&] { return sums ? told_sums(request.evidence) : told_part(number, wanted); }));
-    }
+    team_->answer(guarded([&]() -> Bytes {
+      Request request;
+      return unpack(*work, request) ? answer(request, number, wanted) : cannot_be_read();
+    }));
   }
 }
 
@@ -224,10 +248,9 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
   Others others(team_, parts - 1);
   const auto work = [&](std::size_t k, const Children::Ask& ask) -> Bytes {
     Bytes told = told_part(k, wanted);
-    if (!told) return told;
-    expert::PassiveEvidence of_run;
-    if (!unpack(ask(std::move(told)), of_run)) return cannot_be_read();
-    return told_sums(of_run);
+    Request request;
+    while (told && unpack(ask(std::move(told)), request)) told = answer(request, k, wanted);
+    return told ? cannot_be_read() : told;
   };
   if (Status status = others.start(work, slices_->cuts()); !status) return status.error();
   auto last = part(parts - 1, wanted);
@@ -235,12 +258,10 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
   if (!alone_.empty()) return by_one(alone_);
   events_ = slices_->own_events(parts - 1, trace_->events_read());
   const auto hear = [&](std::size_t k, auto& told) -> Status {
-    const Bytes bytes = others.hear();
+    const Bytes bytes = others.hear(k);
     if (!bytes) return bytes.error();
     if (unpack(*bytes, told)) return {};
-    return Error{
-        .code = ExitCode::kOutputFailed,
-        .reason = "what the process of part " + std::to_string(k + 1) + " tells cannot be read"};
+    return not_understood(k);
   };
   expert::PassiveEvidence of_run = (*last)->evidence();
   for (std::size_t k = 0; k + 1 < parts; ++k) {
@@ -251,17 +272,50 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
     of_run.add(told.evidence);
   }
   if (of_run.crowded()) return by_one("so many calls may have waited that some are left out");
-  others.tell(of_run);
-  expert::PartSums of_last = (*last)->take_sums(of_run);
+  others.ask({.kind = Request::Kind::kSums, .evidence = of_run});
+  PartSums of_last{{}, (*last)->take_sums(of_run), {}};
+  expert::CauseFinder* const causes = (*last)->causes();
+  std::optional<expert::JoinedCauseLog> joined;
+  if (causes != nullptr) {
+    of_last.causes.emplace(causes->log_of_part());
+    joined.emplace(causes->log_of_run());
+  }
   std::optional<expert::PartSums> all;
+  const auto add = [&](PartSums& told) {
+    std::vector<expert::CallPathIndex> paths(told.sums.paths.size());
+    std::iota(paths.begin(), paths.end(), expert::CallPathIndex{0});
+    if (all) {
+      paths = all->add(told.sums);
+    } else {
+      all.emplace(std::move(told.sums));
+    }
+    if (joined) joined->expect(std::move(*told.causes), std::move(paths));
+  };
   for (std::size_t k = 0; k + 1 < parts; ++k) {
-    PartSums told{{}, (*last)->no_sums()};
+    PartSums told{{}, (*last)->no_sums(), {}};
     if (Status status = hear(k, told); !status) return status.error();
     if (!told.why.empty()) return by_one(told.why);
-    all ? all->add(told.sums) : void(all.emplace(std::move(told.sums)));
+    if (told.causes.has_value() != joined.has_value()) return not_understood(k);
+    add(told);
   }
-  all->add(of_last);
+  add(of_last);
   if (const std::string why = too_much(*all); !why.empty()) return by_one(why);
+  if (joined && !joined->begin(wanted.most_of_root_causes))
+    return by_one("it has more waits than root causes can be found for in parts");
+  for (std::size_t k = 0; joined && k < parts; ++k) {
+    std::optional<expert::CauseLogPieces> own;
+    if (k + 1 == parts) own.emplace(causes->log_of_part());
+    for (expert::CauseLogPiece piece; piece.of != expert::CauseLogPiece::Of::kEnd;) {
+      if (own) {
+        piece = own->next();
+      } else {
+        others.ask(k, {.kind = Request::Kind::kLog});
+        if (Status status = hear(k, piece); !status) return status.error();
+      }
+      if (!joined->add(piece)) return not_understood(k);
+    }
+  }
+  if (joined) joined->finish();
   analysis_ = std::move(*last);
   return std::optional<expert::Report>(analysis_->report(std::move(*all)));
 }

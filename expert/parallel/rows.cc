@@ -218,6 +218,7 @@ void RowMaker::note_times(const RawRecord& event) {
   backwards_ = backwards_ || is_earlier(time, time_) ||
                (effect != RegionEffect::kNone && is_earlier(time, left_));
   time_ = time;
+  began_ = std::min(began_, time);
   if (effect != RegionEffect::kEntersAndLeaves || event.length < 20) return;
   RawRecord exit = event;
   exit.body += 8;  // its exit stands behind its time

@@ -95,6 +95,7 @@ class RowMaker {
   // Some lock of one target was taken.
   bool locks() const { return locks_; }
   std::uint64_t events() const { return events_; }
+  double began() const { return began_; }  // time of its first event, as recorded; infinite if none
   Definitions& definitions() { return definitions_; }
 
  private:
@@ -177,6 +178,7 @@ class RowMaker {
   std::uint64_t attributes_ = 0;     // offset of the first attribute before the event, 0 if none
   // Of the latest event, and of the exit of the latest region that is one record.
   double time_ = -std::numeric_limits<double>::infinity(), left_ = time_;
+  double began_ = std::numeric_limits<double>::infinity();
   bool unknown_ = false, alone_ = false, locks_ = false, backwards_ = false;
   const char* astray_ = nullptr;  // what lies where it does not belong
 };

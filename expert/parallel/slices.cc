@@ -261,9 +261,12 @@ Result<std::unique_ptr<Slices>> TraceSlices::of(const std::string& file) {
     table.add(place.rows.rows(), [](double time) { return time; });
   }
   slices.meetings_ = table.finish(locks);
+  double began = std::numeric_limits<double>::infinity();
+  for (const auto& [id, place] : places) began = std::min(began, place.maker->began());
   for (Meeting& meeting : slices.meetings_) {
     meeting.done = meeting.events;
     earl::Standing& standing = slices.standings_.emplace_back();
+    standing.run_began = Seconds{began};
     if (!meeting.at_rest()) continue;
     std::size_t i = 0;
     for (auto& [id, place] : places) {

@@ -72,6 +72,7 @@ class Arrivals {
   // All members of an operation in which each waits for all.
   template <class Members, class Out>
   void came_together(const Members& members, Out& out) {
+    if (members.empty() || !out.own(call_of(*members.begin()))) return;
     collect(members);
     KOJAK_TELL(out.listeners(), on_meeting, out.operation().number, arrivals_);
   }

@@ -38,7 +38,7 @@ class Processors {
   void add(LocationIndex location, CallPathIndex path, Seconds time,
            const earl::ProcessorTimes& times);
   // A reading before those that count.
-  void go_on_from(LocationIndex location, Seconds time, const earl::ProcessorTimes& times) {
+  void on_processor_before(LocationIndex location, Seconds time, const earl::ProcessorTimes& times) {
     locations_[location].not_run.add(time, times);
   }
   // What another one was told of, behind this one; its call path p is paths[p] here. False: both

@@ -89,7 +89,7 @@ TEST(Children, GiveTheirBytes) {
     return std::vector<std::byte>(kLarge * k, static_cast<std::byte>(k));
   }));
   for (std::size_t k = 0; k < 3; ++k) {
-    auto bytes = children.take(k);
+    auto bytes = children.hear(k);
     ASSERT_TRUE(bytes) << bytes.error().message();
     EXPECT_EQ(*bytes, std::vector<std::byte>(kLarge * k, static_cast<std::byte>(k)));
   }
@@ -115,7 +115,7 @@ TEST(Children, AskInBetween) {
     std::vector<std::byte> answer(kLarge, std::byte{7});
     children.tell(k, answer);
     answer.push_back(static_cast<std::byte>(k));
-    const auto given = children.take(k);
+    const auto given = children.hear(k);
     ASSERT_TRUE(given) << given.error().message();
     EXPECT_EQ(*given, answer);
   }
@@ -137,7 +137,7 @@ TEST(Children, SayWhyTheyFail) {
       "part 4 of 6 could not be analysed: no thread: ",
       "part 5 of 6 could not be analysed: it ended before it was done"};
   for (std::size_t k = 0; k < 5; ++k) {
-    const auto bytes = children.take(k);
+    const auto bytes = children.hear(k);
     ASSERT_FALSE(bytes);
     EXPECT_NE(bytes.error().message().find(words[k]), std::string::npos) << bytes.error().message();
     EXPECT_EQ(bytes.error().code, k == 0 ? ExitCode::kBadInput : ExitCode::kOutputFailed);

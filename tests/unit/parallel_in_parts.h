@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -11,7 +12,10 @@
 #include <vector>
 
 #include "expert/analysis.h"
+#include "expert/causes/cause_finder.h"
+#include "expert/causes/log_parts.h"
 #include "expert/cube/writer.h"
+#include "expert/output/json_report.h"
 #include "expert/output/terminal.h"
 #include "expert/parallel/local_slices.h"
 #include "expert/parallel/parts.h"
@@ -19,15 +23,16 @@
 namespace kojak::test {
 
 inline expert::AnalysisOptions wanted() {
-  return {};  // no root causes
+  return {.root_causes = true};
 }
 
 // All that a report holds, as it is written and printed.
 inline std::string words_of(const expert::Report& report, const std::string& file) {
-  if (!expert::write_cube(report, file, {.doc_url = "pages"})) throw std::runtime_error(file);
-  std::ifstream in(file);
   std::ostringstream out;
-  out << in.rdbuf();
+  if (!expert::write_cube(report, file, {.doc_url = "pages"})) throw std::runtime_error(file);
+  out << std::ifstream(file).rdbuf();
+  if (!expert::write_json(report, {.trace = "run"}, file)) throw std::runtime_error(file);
+  out << std::ifstream(file).rdbuf();
   expert::print_summary(out, report, {});
   expert::print_instances(out, report, {});
   return out.str();
@@ -87,13 +92,40 @@ class InParts {
     of_run_.add(part.analysis->evidence());
   }
   void add_up() {
+    expert::PartAnalysis& last = *parts_.back()->analysis;
+    std::optional<expert::JoinedCauseLog> joined;
+    if (last.causes() != nullptr) joined.emplace(last.causes()->log_of_run());
     std::optional<expert::PartSums> all;
     for (const auto& part : parts_) {
       expert::PartSums sums = part->analysis->take_sums(of_run_);
-      all ? all->add(sums) : void(all.emplace(std::move(sums)));
+      std::vector<expert::CallPathIndex> paths(sums.paths.size());
+      std::iota(paths.begin(), paths.end(), expert::CallPathIndex{0});
+      if (all) {
+        paths = all->add(sums);
+      } else {
+        all.emplace(std::move(sums));
+      }
+      if (!joined) continue;
+      expert::CauseLogTables tables(part->analysis->causes()->log_of_part());
+      joined->expect(std::move(tables), std::move(paths));
     }
     why_ = parallel::too_much(*all);
-    if (why_.empty()) report_.emplace(parts_.back()->analysis->report(std::move(*all)));
+    if (why_.empty() && joined) join(*joined);
+    if (why_.empty()) report_.emplace(last.report(std::move(*all)));
+  }
+  void join(expert::JoinedCauseLog& joined) {
+    if (!joined.begin(options_.most_of_root_causes)) {
+      why_ = "it has too many waits";
+      return;
+    }
+    for (const auto& part : parts_) {
+      expert::CauseLogPieces pieces(part->analysis->causes()->log_of_part(), 1 << 10);
+      for (expert::CauseLogPiece piece; piece.of != expert::CauseLogPiece::Of::kEnd;) {
+        piece = pieces.next();
+        if (!joined.add(piece)) throw std::runtime_error("a piece is none");
+      }
+    }
+    joined.finish();
   }
   const expert::AnalysisOptions options_ = wanted();
   std::size_t held_ = 0;

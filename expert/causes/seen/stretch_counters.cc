@@ -31,15 +31,15 @@ void StretchCounters::on_counted(const earl::OpenCall& in, std::span<const std::
 void StretchCounters::add_to(RootCauses& causes) {
   sums_.finish();
   for (RootCause& cause : causes.causes) {
-    const std::span<const StretchSums::Row> rows = sums_.rows(cause.stretch);
-    const auto own = std::find_if(rows.begin(), rows.end(), [&](const StretchSums::Row& r) {
+    const std::span<const StretchSums<double>::Row> rows = sums_.rows(cause.stretch);
+    const auto own = std::find_if(rows.begin(), rows.end(), [&](const StretchSums<double>::Row& r) {
       return r.location == cause.location;
     });
     if (own == rows.end()) continue;
     for (std::size_t i = 0; i < adds_up_.size(); ++i) {
       if (!adds_up_[i]) continue;
       double others = 0;
-      for (const StretchSums::Row& row : rows) {
+      for (const StretchSums<double>::Row& row : rows) {
         if (row.location != cause.location) others += sums_.values(row)[i];
       }
       const std::size_t count = rows.size() - 1;

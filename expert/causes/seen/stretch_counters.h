@@ -32,7 +32,7 @@ class StretchCounters {
 
  private:
   std::vector<bool> real_, adds_up_;  // of each counter
-  StretchSums sums_;
+  StretchSums<double> sums_;
 };
 
 // Of each cause the functions that its process computed more than the others did, the most first:

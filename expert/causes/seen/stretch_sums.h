@@ -15,6 +15,8 @@
 
 namespace kojak::expert {
 
+// `Value`: whole numbers, where what parts of a run have is to be added, or double.
+template <class Value>
 class StretchSums {
  public:
   struct Row {
@@ -23,20 +25,30 @@ class StretchSums {
   };
 
   StretchSums(std::size_t values, const RegionClasses& classes, std::size_t locations)
-      : count_(values), classes_(classes), locations_(locations) {}
+      : count_(values), classes_(&classes), locations_(locations) {}
 
   void use(const LibraryCalls* library) { library_ = library; }
   void compare_as(CallPathIndex path, CallPathIndex as);
-  void on_enter(const earl::OpenCall& call);
+  void on_enter(const earl::OpenCall& call) {
+    enter(call.index, raw(call.cnode), kind_of(call, *classes_));
+  }
+  // The location goes on behind this call, and what it did before is another part's.
+  void on_goes_on(const earl::Call& from);
   void on_call(const earl::Call& call);
   // Of what this location computes now; empty if it does not.
-  std::span<double> now(LocationIndex location);
+  std::span<Value> now(LocationIndex location);
 
   // After the last event.
   void finish();
+  // Then: what another one was told of; its call path p is paths[p] here.
+  void add(const StretchSums& other, std::span<const CallPathIndex> paths);
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(rows_, sums_);
+  }
   // Those who do it and of whom something was seen. Their calls' numbers are those of the master.
   std::span<const Row> rows(const Stretch& stretch) const;
-  std::span<const double> values(const Row& row) const { return {&sums_[row.first], count_}; }
+  std::span<const Value> values(const Row& row) const { return {&sums_[row.first], count_}; }
   CallPathIndex compared_as(CallPathIndex path) const {
     const bool other = path < compared_as_.size() && compared_as_[path] != kNoCallPath;
     return other ? compared_as_[path] : path;
@@ -52,18 +64,20 @@ class StretchSums {
     std::size_t calls = 0;  // open ones, one in the other
     CallBounds bounds;
     std::vector<CallPathIndex> paths;  // that computed since the last call
-    std::vector<double> values;        // of each of them
+    std::vector<Value> values;         // of each of them
   };
 
+  void enter(LocationIndex location, CallPathIndex path, Timeline::Kind kind);
   void name(LocationIndex location);
+  void add_to(const Between& stretch, LocationIndex location, const Value* values);
 
   std::size_t count_;
-  const RegionClasses& classes_;
+  const RegionClasses* classes_;
   const LibraryCalls* library_ = nullptr;
   std::vector<Location> locations_;
   std::vector<CallPathIndex> compared_as_;
   std::unordered_map<Between, std::vector<Row>, Between::Hash> rows_;
-  std::vector<double> sums_;
+  std::vector<Value> sums_;
 };
 
 }  // namespace kojak::expert

@@ -48,10 +48,10 @@ void StretchTimes::on_processor(const earl::OpenCall& in, Seconds time,
                                 const earl::ProcessorTimes& times) {
   const std::optional<NotRun> found = readings_[in.index].add(time, times);
   if (!found) return;
-  const std::span<double> sums = sums_.now(in.index);
+  const std::span<Ticks> sums = sums_.now(in.index);
   if (sums.empty()) return;
-  sums[kNoProcessor] += found->no_processor;
-  sums[found->known ? static_cast<std::size_t>(found->kind) : kUnknown] += found->blocked;
+  sums[kNoProcessor] += in_ticks(found->no_processor);
+  sums[found->known ? static_cast<std::size_t>(found->kind) : kUnknown] += in_ticks(found->blocked);
 }
 
 void StretchTimes::add_to(RootCauses& causes) {
@@ -60,11 +60,16 @@ void StretchTimes::add_to(RootCauses& causes) {
   for (RootCause& cause : causes.causes) {
     if (cause.stretch.kind != Stretch::Kind::kComputing || !looked_at_[cause.location]) continue;
     Spending spent{.ran = cause.longer};
-    const std::span<const StretchSums::Row> rows = sums_.rows(cause.stretch);
-    std::array<double, kValues> own{}, others{};
-    for (const StretchSums::Row& row : rows) {
-      auto& to = row.location == cause.location ? own : others;
+    const std::span<const StretchSums<Ticks>::Row> rows = sums_.rows(cause.stretch);
+    std::array<Amount, kValues> sums_of_own{}, sums_of_others{};
+    for (const StretchSums<Ticks>::Row& row : rows) {
+      auto& to = row.location == cause.location ? sums_of_own : sums_of_others;
       for (std::size_t i = 0; i < kValues; ++i) to[i] += sums_.values(row)[i];
+    }
+    std::array<double, kValues> own{}, others{};
+    for (std::size_t i = 0; i < kValues; ++i) {
+      own[i] = in_seconds(sums_of_own[i]);
+      others[i] = in_seconds(sums_of_others[i]);
     }
     if (std::accumulate(own.begin(), own.end(), 0.0) > 0) {
       const std::size_t count = std::max(doers.count(cause.stretch), rows.size());
