@@ -287,6 +287,8 @@ void CauseFinder::on_goes_on(const earl::Call& from) {
     timeline.enter(time, path, kind, log_.stretches);
   });
   timeline.leave(time);
+  if (log_.stretches.library().around(raw(from.cnode)) != kNoCallPath)
+    log_.begins_in_library = true;
 }
 
 CauseLog& CauseFinder::log_of_part() {

@@ -149,6 +149,8 @@ struct CauseLog {
   LogMemory& memory;
   Seconds start;      // when the run began
   bool full = false;  // what came later is left out, see RootCauses::until
+  // It begins behind a call that a library has made: what it computes next may belong to that.
+  bool begins_in_library = false;
   Stretches stretches;
   std::vector<Timeline> timelines;  // by location
   // Of those that serve, from then on: whom they answer.

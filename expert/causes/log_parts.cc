@@ -24,7 +24,8 @@ CauseLogTables::CauseLogTables(CauseLog& log)
       dependencies(log.dependencies.size()),
       start(log.start.value),
       not_listed(log.not_listed),
-      full(log.full) {
+      full(log.full),
+      begins_in_library(log.begins_in_library) {
   for (StretchId s = 0; s < log.stretches.size(); ++s) stretches.push_back(log.stretches[s]);
   for (CommonMoments::GroupId g = 0; g < log.moments.size(); ++g) {
     groups.push_back(log.moments.members(g));
@@ -89,19 +90,21 @@ void JoinedCauseLog::expect(CauseLogTables tables, std::vector<CallPathIndex> pa
   parts_.push_back({.tables = std::move(tables), .paths = std::move(paths)});
 }
 
-bool JoinedCauseLog::begin(std::size_t most) {
+std::string JoinedCauseLog::begin(std::size_t most) {
   std::uint64_t waits = 0, groups = 0, dependencies = 0;
-  bool whole = true;
   std::size_t stages = 0;
-  for (Part& part : parts_) {
-    whole = whole && !part.tables.full && part.tables.start == log_.start.value &&
-            part.tables.placed.size() == log_.timelines.size() && !part.tables.waits.empty() &&
-            std::is_sorted(part.tables.waits.begin(), part.tables.waits.end());
-    groups += part.tables.groups_told;
-    dependencies += part.tables.dependencies;
-    stages = std::max(stages, part.tables.waits.size());
+  for (const Part& part : parts_) {
+    const CauseLogTables& of = part.tables;
+    if (of.begins_in_library)
+      return "it was to be cut in a library, and root causes are looked for";
+    if (of.start != log_.start.value || of.placed.size() != log_.timelines.size() ||
+        of.waits.empty() || !std::is_sorted(of.waits.begin(), of.waits.end())) {
+      return "its processes do not agree when it began";
+    }
+    groups += of.groups_told;
+    dependencies += of.dependencies;
+    stages = std::max(stages, of.waits.size());
   }
-  if (!whole) return false;
   for (std::size_t stage = 0; stage < stages; ++stage) {
     for (Part& part : parts_) {
       const std::vector<std::uint64_t>& ends = part.tables.waits;
@@ -110,9 +113,13 @@ bool JoinedCauseLog::begin(std::size_t most) {
       waits += ends[stage] - (stage == 0 ? 0 : ends[stage - 1]);
     }
   }
-  if (std::max({waits, groups, dependencies}) >= most) return false;
+  const auto full = [](const Part& part) { return part.tables.full; };
+  if (std::any_of(parts_.begin(), parts_.end(), full) ||
+      std::max({waits, groups, dependencies}) >= most) {
+    return "it has more waits than can be numbered";
+  }
   log_.waits.resize(waits);
-  return true;
+  return "";
 }
 
 bool JoinedCauseLog::open(Part& part) {

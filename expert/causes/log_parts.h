@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "expert/causes/log.h"
@@ -32,13 +33,14 @@ struct CauseLogTables {
   double start = 0;       // when the run began, as this part knows
   Amount not_listed = 0;
   bool full = false;  // some of it is left out
+  bool begins_in_library = false;
 
   explicit CauseLogTables(CauseLog& log);
   CauseLogTables() = default;
   template <class Archive>
   void visit(Archive& archive) {
     archive(stretches, places, groups, placed, waits, groups_told, dependencies, end, start,
-            not_listed, full);
+            not_listed, full, begins_in_library);
   }
 };
 
@@ -93,8 +95,9 @@ class JoinedCauseLog {
 
   // All parts, in their order. `paths`: of each of its call paths the number in the run.
   void expect(CauseLogTables tables, std::vector<CallPathIndex> paths);
-  // Then: whether the run's log has all of it, if no more than `most` can be numbered.
-  bool begin(std::size_t most);
+  // Then: why they cannot be put together, if no more than `most` can be numbered; empty if they
+  // can.
+  std::string begin(std::size_t most);
   // Of the next part; false: it is none of it. The piece kEnd is its last one.
   bool add(const CauseLogPiece& piece);
   // After the last part's.

@@ -300,8 +300,8 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
   }
   add(of_last);
   if (const std::string why = too_much(*all); !why.empty()) return by_one(why);
-  if (joined && !joined->begin(wanted.most_of_root_causes))
-    return by_one("it has more waits than root causes can be found for in parts");
+  const std::string why_apart = joined ? joined->begin(wanted.most_of_root_causes) : "";
+  if (!why_apart.empty()) return by_one(why_apart);
   for (std::size_t k = 0; joined && k < parts; ++k) {
     std::optional<expert::CauseLogPieces> own;
     if (k + 1 == parts) own.emplace(causes->log_of_part());

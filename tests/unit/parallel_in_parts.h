@@ -114,11 +114,9 @@ class InParts {
     if (why_.empty()) report_.emplace(last.report(std::move(*all)));
   }
   void join(expert::JoinedCauseLog& joined) {
-    if (!joined.begin(options_.most_of_root_causes)) {
-      why_ = "it has too many waits";
-      return;
-    }
-    for (const auto& part : parts_) {
+    why_ = joined.begin(options_.most_of_root_causes);
+    for (std::size_t k = 0; why_.empty() && k < parts_.size(); ++k) {
+      const auto& part = parts_[k];
       expert::CauseLogPieces pieces(part->analysis->causes()->log_of_part(), 1 << 10);
       for (expert::CauseLogPiece piece; piece.of != expert::CauseLogPiece::Of::kEnd;) {
         piece = pieces.next();

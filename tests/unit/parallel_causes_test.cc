@@ -1,0 +1,214 @@
+// Root causes of a run in slices: what the slices' logs make together.
+//
+// Expected costs and gains are sums of the times in the hand-made runs. That whole and in slices
+// are equal, whatever a run does, parallel_local_slices_test.cc says by random programs.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "expert/causes/log_parts.h"
+#include "tests/support/merge_runs.h"
+#include "tests/unit/parallel_in_parts.h"
+
+namespace kojak::test {
+namespace {
+
+// Barriers of two processes: when each comes to one after the other. All leave half a second after
+// the last has come.
+class BarrierRun {
+ public:
+  explicit BarrierRun(const std::string& definitions = "", const std::string& enter = "ENTER",
+                      const std::string& call = " region=MPI_Barrier")
+      : enter_(enter), call_(call) {
+    for (std::string& text : text_) {
+      text =
+          "MPI_GROUP gid=0 mode=1 count=2 ranks=[]\nMPI_COMM_REF cid=0 gid=0\n"
+          "COMM_IDENTITY cid=0 hi=1 lo=7 flags=0\n" +
+          definitions;
+    }
+    add(0, "ENTER", 0, " region=main");
+    add(1, "ENTER", 0, " region=main");
+  }
+  void barrier(double of_0, double of_1) {
+    add(0, enter_, of_0, call_);
+    add(1, enter_, of_1, call_);
+    for (const std::uint32_t rank : {0u, 1u}) {
+      add(rank, "MPI_COLLEXIT", std::max(of_0, of_1) + 0.5, " rlid=absent cid=0 sent=0 recvd=0");
+    }
+  }
+  LocalRun& end(double time) {
+    for (const std::uint32_t rank : {0u, 1u}) {
+      add(rank, "EXIT", time, "");
+      run_.add(rank, text_[rank]);
+    }
+    return run_;
+  }
+
+ private:
+  void add(std::uint32_t rank, const std::string& record, double time, const std::string& rest) {
+    text_[rank] += record + " lid=" + std::to_string(rank) + " time=" + std::to_string(time) + rest;
+    text_[rank] += '\n';
+  }
+  std::string enter_, call_;
+  std::string text_[2];
+  LocalRun run_{2};
+};
+
+// Rank 1 comes 3 s late to the first barrier, rank 0 as much to the second, rank 1 then 2 s; to the
+// last one both come together. What a barrier begins later by, all that follows does.
+TEST(CausesInParts, CostsAndGainsAddUp) {
+  BarrierRun made;
+  made.barrier(1, 4);
+  made.barrier(9, 6);
+  made.barrier(10, 12);
+  made.barrier(13, 13);
+  LocalRun& run = made.end(14);
+  for (const char* at : {"0", "1", "2", "0,2", "all"}) {
+    const auto slices = slices_of(run.options());
+    const InParts parts(*slices, at);
+    ASSERT_EQ(parts.why(), "") << at;
+    const expert::RootCauses& found = *parts.report().root_causes();
+    EXPECT_EQ(found.waits, 3 + 3 + 2) << at;
+    EXPECT_EQ(found.unexplained, 0) << at;
+    EXPECT_EQ(found.path_length, 14) << at;
+    ASSERT_EQ(found.causes.size(), 3u) << at;
+    const struct {
+      expert::LocationIndex location;
+      double seconds;
+    } wanted[] = {{0, 3}, {1, 3}, {1, 2}};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const expert::RootCause& cause = found.causes[i];
+      EXPECT_EQ(cause.location, wanted[i].location) << at << ", " << i;
+      EXPECT_EQ(cause.seconds, wanted[i].seconds) << at << ", " << i;
+      EXPECT_EQ(cause.longer, wanted[i].seconds) << at << ", " << i;
+      EXPECT_EQ(cause.gain, wanted[i].seconds) << at << ", " << i;
+      ASSERT_EQ(cause.chain.links.size(), 1u) << at << ", " << i;
+      EXPECT_EQ(cause.chain.links[0].waiter, 1 - wanted[i].location) << at << ", " << i;
+    }
+    // The path goes with who comes late: rank 1 until 4, rank 0 until 9, rank 1 until 12; then with
+    // rank 0, the first of those who end last.
+    ASSERT_EQ(found.path_parts.size(), 4u) << at;
+    const double ends[] = {4, 9, 12, 14};
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(found.path_parts[i].end, ends[i]) << at << ", " << i;
+      EXPECT_EQ(found.path_parts[i].location, i % 2 == 0 ? 1u : 0u) << at << ", " << i;
+    }
+  }
+}
+
+// Whether a call goes on with the library's call before it, the part behind it does not know.
+TEST(CausesInParts, NotBehindTheCallOfALibrary) {
+  constexpr const char* kSites =
+      "STRING strid=50 cntc=0 str=\"sync\"\n"
+      "REGION rid=50 rnid=50 fid=absent begln=absent endln=absent rdid=absent rtype=30\n"
+      "STRING strid=51 cntc=0 str=\"MPI_Barrier\"\n"
+      "REGION rid=51 rnid=51 fid=absent begln=absent endln=absent rdid=absent rtype=7\n"
+      "STRING strid=52 cntc=0 str=\"halo.c\"\n"
+      "FILE fid=50 fnid=52\n"
+      "CALL_SITE csid=10 fid=50 lno=50 erid=50 lrid=absent\n"
+      "CALL_SITE csid=20 fid=absent lno=absent erid=51 lrid=50\n"
+      "CALL_SITE_CALLER csid=20 caller=10\n";
+  BarrierRun made(kSites, "ENTER_CS", " csid=20");
+  made.barrier(1, 4);
+  made.barrier(9, 6);
+  LocalRun& run = made.end(14);
+  const auto slices = slices_of(run.options());
+  const InParts parts(*slices, "0");
+  EXPECT_EQ(parts.why(), "it was to be cut in a library, and root causes are looked for");
+}
+
+expert::CauseLogTables tables_of(LogMemory& memory, double start, std::size_t waits) {
+  expert::CauseLog log(2, memory);
+  log.start = Seconds{start};
+  log.waits.resize(waits);
+  return expert::CauseLogTables(log);
+}
+
+TEST(CausesInParts, WhatDoesNotBelongTogether) {
+  LogMemory memory;
+  const auto begin = [&](std::initializer_list<expert::CauseLogTables> parts) {
+    expert::CauseLog log(2, memory);
+    log.start = Seconds{5};
+    expert::JoinedCauseLog joined(log);
+    for (const expert::CauseLogTables& part : parts) joined.expect(part, {});
+    return joined.begin(10);
+  };
+  EXPECT_EQ(begin({tables_of(memory, 5, 4), tables_of(memory, 5, 5)}), "");
+  // Fewer than 10 can be numbered.
+  EXPECT_NE(begin({tables_of(memory, 5, 5), tables_of(memory, 5, 5)}), "");
+  EXPECT_NE(begin({tables_of(memory, 5, 0), tables_of(memory, 6, 0)}), "");
+  expert::CauseLogTables full = tables_of(memory, 5, 0);
+  full.full = true;
+  EXPECT_NE(begin({full}), "");
+}
+
+// A piece that names what its part does not have is none.
+TEST(CausesInParts, WhatIsNoPieceIsRefused) {
+  using Of = expert::CauseLogPiece::Of;
+  LogMemory memory;
+  const auto taken = [&](Of of, std::vector<std::byte> bytes, std::uint32_t location = 0) {
+    expert::CauseLog log(2, memory);
+    log.start = Seconds{5};
+    expert::JoinedCauseLog joined(log);
+    joined.expect(tables_of(memory, 5, 3), {});
+    if (!joined.begin(10).empty()) return false;
+    return joined.add({of, location, 0, std::move(bytes)});
+  };
+  const auto bytes_of = [](const auto& value) {
+    std::vector<std::byte> bytes(sizeof value);
+    std::memcpy(bytes.data(), &value, sizeof value);
+    return bytes;
+  };
+  EXPECT_TRUE(taken(Of::kTimeline, bytes_of(expert::Piece{4, 0, 2}), 1));
+  EXPECT_FALSE(taken(Of::kTimeline, bytes_of(expert::Piece{4, 0, 2}), 2));
+  EXPECT_FALSE(taken(Of::kTimeline, bytes_of(expert::Piece{4, 7, 2})));
+  EXPECT_FALSE(taken(Of::kTimeline, bytes_of(expert::Piece{4, 0, 3})));
+  EXPECT_FALSE(taken(Of::kTimeline, std::vector<std::byte>(3)));
+  EXPECT_FALSE(taken(Of::kGroups, bytes_of(expert::CauseLog::Group{})));
+  EXPECT_FALSE(taken(Of::kWaits, bytes_of(expert::CauseLog::WaitRecord{})));
+  EXPECT_TRUE(taken(Of::kLateEnders, bytes_of(expert::CauseLog::LateEnder{1, 2})));
+  EXPECT_FALSE(taken(Of::kLateEnders, bytes_of(expert::CauseLog::LateEnder{1, 3})));
+}
+
+// Told in two stages by each of two parts: all of the first stage come first.
+TEST(CausesInParts, WaitsOfALaterStageComeBehind) {
+  LogMemory memory;
+  expert::CauseLog all(1, memory);
+  expert::JoinedCauseLog joined(all);
+  std::vector<std::unique_ptr<expert::CauseLog>> logs;
+  for (const expert::Ticks first : {10, 20}) {
+    expert::CauseLog& log = *logs.emplace_back(std::make_unique<expert::CauseLog>(1, memory));
+    log.places.push_back({});
+    for (expert::Ticks wait = 0; wait < 3; ++wait) {
+      expert::CauseLog::WaitRecord record{};
+      record.begin = first + wait;
+      log.waits.push_back(record);
+      if (wait == 0) log.stages = {1};
+    }
+    log.late_enders.push_back({first, 2});
+    joined.expect(expert::CauseLogTables(log), {});
+  }
+  ASSERT_EQ(joined.begin(100), "");
+  for (const auto& log : logs) {
+    expert::CauseLogPieces pieces(*log, 1);  // one value each
+    for (expert::CauseLogPiece piece; piece.of != expert::CauseLogPiece::Of::kEnd;) {
+      piece = pieces.next();
+      ASSERT_TRUE(joined.add(piece));
+    }
+  }
+  joined.finish();
+  const expert::Ticks wanted[] = {10, 20, 11, 12, 21, 22};
+  ASSERT_EQ(all.waits.size(), 6u);
+  for (std::size_t w = 0; w < 6; ++w) EXPECT_EQ(all.waits[w].begin, wanted[w]) << w;
+  ASSERT_EQ(all.late_enders.size(), 2u);
+  EXPECT_EQ(all.late_enders[0].wait, 3u);
+  EXPECT_EQ(all.late_enders[1].wait, 5u);
+}
+
+}  // namespace
+}  // namespace kojak::test
