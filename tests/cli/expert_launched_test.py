@@ -37,7 +37,7 @@ class LaunchedTest(CommandTest):
     def test_several_analyse_a_folder(self):
         for kind in ("fence", "barrier", "all"):
             self.make(kind, 20_000, folder=kind)
-            words = [BIN / "expert", "--full", "--causes=never", "--json", "a.json", "-o", "a.cube", kind]
+            words = [BIN / "expert", "--full", "--json", "a.json", "-o", "a.cube", kind]
             alone = self.run_command(*words, env={"NO_COLOR": "1"})
             self.assertEqual(alone.status, 0, alone.err)
             outputs = [(self.dir / name).read_bytes() for name in ("a.json", "a.cube")]
@@ -54,7 +54,7 @@ class LaunchedTest(CommandTest):
 
     def one_does_it(self, why, processes, *words):
         """What several say is what one says, and once why one of them does it."""
-        command = [BIN / "expert", "--causes=never", "-o", "a.cube", "run"]
+        command = [BIN / "expert", "-o", "a.cube", "run"]
         alone = self.run_command(*command, env={"NO_COLOR": "1"})
         for mpi in MPIS:
             with self.subTest(mpi):
@@ -98,7 +98,7 @@ class LaunchedTest(CommandTest):
         self.make("fence", 20_000)
         files = sorted((self.dir / "run").glob("*.elg"))
         whole = files[2].read_bytes()
-        words = [BIN / "expert", "--full", "--causes=never", "--json", "a.json", "-o", "a.cube", "run"]
+        words = [BIN / "expert", "--full", "--json", "a.json", "-o", "a.cube", "run"]
         outputs = ("a.json", "a.cube")
 
         def told(ran):
@@ -141,7 +141,7 @@ class LaunchedTest(CommandTest):
         self.make("fence", 200)
         for mpi in MPIS:
             with self.subTest(mpi):
-                ran = self.launch(mpi, 5, BIN / "expert", "--causes=never", "run")
+                ran = self.launch(mpi, 5, BIN / "expert", "run")
                 self.assertEqual(ran.status, 0, ran.err)
                 self.assertEqual(ran.err.count("expert: note:"), 1, ran.err)
                 self.assertRegex(ran.err, r"(\d) parts, the longest has \d+ % of the trace: \1 of 5 processes analyse")
@@ -154,7 +154,7 @@ class LaunchedTest(CommandTest):
                 # (With less it cannot even begin.)
                 for megabytes in range(100, 400, 10):
                     ran = self.launch(mpi, 2, "sh", "-c", f"test {RANK} = 0 || ulimit -v {megabytes * 1024}; "
-                                                          f"{BIN / 'expert'} --causes=never -o a.cube run")
+                                                          f"{BIN / 'expert'} -o a.cube run")
                     if ran.status == 0 or why in ran.err:
                         break
                 self.assertEqual(ran.err.count(why), 1, ran.err)

@@ -27,11 +27,11 @@ class ProcessesTest(CommandTest):
     def test_several_say_what_one_says(self):
         for kind in ("barrier", "fence", "gats", "contend", "hold", "all"):
             self.make(kind, 20_000)
-            one, outputs = self.analyse("--causes=never", "--send-modes")
+            one, outputs = self.analyse("--send-modes")
             self.assertEqual((one.status, len(outputs)), (0, 3), one.err)
             for processes in (2, 3, 5):
                 with self.subTest(kind=kind, processes=processes):
-                    several, theirs = self.analyse("--causes=never", "--send-modes", "--processes", processes)
+                    several, theirs = self.analyse("--send-modes", "--processes", processes)
                     self.assertEqual(several.status, 0, several.err)
                     self.assertEqual(several.out, one.out)
                     self.assertEqual(theirs, outputs)
@@ -39,21 +39,17 @@ class ProcessesTest(CommandTest):
 
     def test_of_traces_of_either_version(self):
         self.make("fence", 20_000, "--version", 2)
-        one, outputs = self.analyse("--causes=never")
-        several, theirs = self.analyse("--causes=never", "--processes", 3)
+        one, outputs = self.analyse()
+        several, theirs = self.analyse("--processes", 3)
         self.assertEqual((several.status, several.out, theirs), (one.status, one.out, outputs), several.err)
         self.assertNotIn(ALONE, several.err)
 
     def test_one_does_what_several_cannot(self):
         self.make("p2p", 2_000)
-        for words, why in ((["--causes=never"], "no meeting is at rest"),
-                           (["--causes=always"], "root causes cannot be added up yet"),
-                           (["--causes=auto"], "root causes cannot be added up yet"),
-                           (["--causes=never", "--clock", "clc"], "clocks are corrected by what was before what (--clock clc)"),
-                           (["--causes=never", "--html", "a.html"], "a page cannot be drawn in parts yet"),
-                           (["--causes=never", "--from", "0"], "--from and --to are for one process")):
-            if why.startswith("root causes") and words == ["--causes=auto"]:
-                self.make("fence", 2_000)
+        for words, why in (([], "no meeting is at rest"),
+                           (["--clock", "clc"], "clocks are corrected by what was before what (--clock clc)"),
+                           (["--html", "a.html"], "a page cannot be drawn in parts yet"),
+                           (["--from", "0"], "--from and --to are for one process")):
             with self.subTest(why):
                 one, outputs = self.analyse(*words)
                 several, theirs = self.analyse("--processes", 2, *words)
@@ -64,14 +60,14 @@ class ProcessesTest(CommandTest):
         self.make("fence", 20_000)
         ran = self.run_command("elg_merge", "--gzip", "-o", "run/a.elg.gz", "run")
         self.assertEqual(ran.status, 0, ran.err)
-        one, outputs = self.analyse("--causes=never")
-        several, theirs = self.analyse("--causes=never", "--processes", 2)
+        one, outputs = self.analyse()
+        several, theirs = self.analyse("--processes", 2)
         self.assertEqual((several.status, several.out, several.err, theirs), (one.status, one.out, one.err, outputs))
 
     def test_few_files_may_be_open(self):
         self.make("fence", 20_000, "--ranks", 48)
-        one, outputs = self.analyse("--causes=never")
-        ran = self.run_command("sh", "-c", f"ulimit -n 64; {BIN / 'expert'} --full --causes=never --processes 30 -o b.cube run",
+        one, outputs = self.analyse()
+        ran = self.run_command("sh", "-c", f"ulimit -n 64; {BIN / 'expert'} --full --processes 30 -o b.cube run",
                                env={"NO_COLOR": "1"})
         self.assertEqual(ran.status, 0, ran.err)
         self.assertNotIn(ALONE, ran.err)
@@ -81,7 +77,7 @@ class ProcessesTest(CommandTest):
         self.make("fence", 2_000)
         ran = self.run_command("elg_merge", "-o", "a.elg", "run")
         self.assertEqual(ran.status, 0, ran.err)
-        several, outputs = self.analyse("--causes=never", "--processes", 2, of="a.elg")
+        several, outputs = self.analyse("--processes", 2, of="a.elg")
         self.assertEqual((several.status, len(outputs)), (0, 3), several.err)
         self.assertIn(ALONE + "the trace is merged already (several processes need its run's folder)", several.err)
 
@@ -95,15 +91,15 @@ class ProcessesTest(CommandTest):
         self.make("fence", 2_000)
         file = sorted((self.dir / "run").glob("*.elg"))[1]
         file.write_bytes(file.read_bytes()[:1000])
-        one, outputs = self.analyse("--causes=never")
-        several, theirs = self.analyse("--causes=never", "--processes", 2)
+        one, outputs = self.analyse()
+        several, theirs = self.analyse("--processes", 2)
         self.assertEqual((several.status, several.out, theirs), (one.status, one.out, outputs))
         for line in one.err.splitlines():
             self.assertEqual(several.err.count(line), 1, several.err)
 
     def test_fewer_parts_than_processes_are_told(self):
         self.make("fence", 200)
-        ran, _ = self.analyse("--causes=never", "--processes", 1000)
+        ran, _ = self.analyse("--processes", 1000)
         self.assertEqual(ran.status, 0, ran.err)
         self.assertRegex(ran.err, r"(\d+) parts, the longest has \d+ % of the trace: \1 of 1000 processes analyse")
 

@@ -29,7 +29,7 @@ def report_of(expert, trace, folder, *options):
     for file in files:
         file.unlink(missing_ok=True)
     cube, csv, json = files
-    done = subprocess.run([expert, "--full", "--instances=5", "--send-modes", "--causes=never", "--doc-url=pages", "-o", cube,
+    done = subprocess.run([expert, "--full", "--instances=5", "--send-modes", "--causes=always", "--doc-url=pages", "-o", cube,
                            "--csv", csv, "--json", json, *options, trace],
                           capture_output=True, check=False, env={**os.environ, "NO_COLOR": "1"})
     messages, why = [], None
