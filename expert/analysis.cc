@@ -67,7 +67,7 @@ class Reading {
 };
 
 Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, LeftOut left,
-                 const AnalysisOptions& options) {
+                 const AnalysisOptions& options, CauseParts* others = nullptr) {
   SeverityStore& severities = sums.severities;
   sums.unexplained.finish([&](CallPathIndex path, LocationIndex location, TimeSum time) {
     severities.add(metric_index<NotExplained>(), path, location, time);
@@ -90,8 +90,7 @@ Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, Le
   WaitResults waits;
   if (instances != nullptr) waits = instances->finish();
   readings.add_to(waits);
-  std::optional<RootCauses> root_causes =
-      analysis.root_causes(waits, sums);
+  std::optional<RootCauses> root_causes = analysis.root_causes(waits, sums, others);
   if (root_causes && root_causes->until) findings.push_back(causes_end_early(*root_causes->until));
   std::vector<CallPath>& paths = sums.paths;
   std::map<RegionId, std::string> stretches;
@@ -169,15 +168,14 @@ PartSums PartAnalysis::take_sums(const PassiveEvidence& of_run) {
 PartSums PartAnalysis::no_sums() const {
   return state_->reading.analysis.no_sums();
 }
-CauseFinder* PartAnalysis::causes() {
+CausePart* PartAnalysis::causes() {
   auto& causes = state_->reading.analysis.of<std::optional<CauseFinder>>();
-  return causes ? &*causes : nullptr;
+  return causes ? &causes->part(!state_->last) : nullptr;
 }
-Report PartAnalysis::report(PartSums all) {
+Report PartAnalysis::report(PartSums all, CauseParts* others) {
   if (all.send_modes) *state_->options.send_modes = *all.send_modes;
-  if (CauseFinder* const finder = causes()) finder->use(all.paths);
   return report_of(state_->trace, state_->reading.analysis, std::move(all), std::move(state_->left),
-                   state_->options);
+                   state_->options, others);
 }
 
 }  // namespace kojak::expert

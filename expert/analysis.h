@@ -29,7 +29,8 @@ class TimelineReader;
 
 namespace kojak::expert {
 
-class CauseFinder;
+class CausePart;
+class CauseParts;
 
 struct AnalysisOptions {
   // Called now and then with the number of calls seen so far, for a progress bar.
@@ -80,11 +81,12 @@ class PartAnalysis {
   PartSums take_sums(const PassiveEvidence& of_run);
   // Of any part, before they are read.
   PartSums no_sums() const;
-  // Then, of each part: who finds root causes, whose logs are put together (causes/log_parts.h) in
-  // that of the last part. Null: nobody does.
-  CauseFinder* causes();
+  // Then, of each part but the last: who knows what its waits cost. Null: nobody looks for causes.
+  CausePart* causes();
   // Of the last part, once, when its sums were taken; those of options.send_modes are set to all.
-  Report report(PartSums all);
+  // `others`: who know that of the other parts, where causes are looked for; if they give up, the
+  // report is of no use.
+  Report report(PartSums all, CauseParts* others);
 
  private:
   struct State;

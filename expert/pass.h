@@ -265,10 +265,11 @@ class Analysis : public earl::Sink {
     auto& instances = of<std::optional<Instances>>();
     return instances ? &*instances : nullptr;
   }
-  std::optional<RootCauses> root_causes(const WaitResults& waits, PartSums& sums) {
+  std::optional<RootCauses> root_causes(const WaitResults& waits, PartSums& sums,
+                                        CauseParts* others) {
     auto& causes = of<std::optional<CauseFinder>>();
     if (!causes) return std::nullopt;
-    RootCauses found = causes->finish(waits);
+    RootCauses found = causes->finish(waits, others, sums.paths);
     add_deadlocks(last_waits_, last_calls_.deadlocks.size(), found);
     add_deadlock_groups(found);
     if (auto& counters = of<std::optional<StretchCounters>>()) counters->add_to(found);

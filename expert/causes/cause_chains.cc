@@ -6,8 +6,8 @@
 
 namespace kojak::expert {
 
-void CauseChains::begin(std::span<const CauseLog::Asked> asked) {
-  for (const CauseLog::Asked& a : asked) {
+void CauseChains::begin(std::span<const CauseRequest::Asked> asked) {
+  for (const CauseRequest::Asked& a : asked) {
     if (const WaitId wait = wait_before(a); wait != kNoWait) want(wait, 0);
   }
 }
@@ -20,22 +20,26 @@ void CauseChains::follow(WaitId wait, const Next& next) {
   if (next.to_wait) want(next.target, link + 1);
 }
 
-Chain CauseChains::to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
-                            std::size_t most) const {
+Chain CauseChains::to_cause(const ChainWanted& wanted) const {
   Chain chain;
-  WaitId wait = via.link.wait;
-  for (LocationIndex awaited = culprit; wait != kNoWait && chain.links.size() < most;) {
+  WaitId wait = wanted.via;
+  for (LocationIndex awaited = wanted.location;
+       wait != kNoWait && chain.links.size() < wanted.most;) {
     chain.links.push_back(link_of(wait, awaited));
     awaited = log_.place_of(wait).location;
     wait = log_.waits[wait].via;
   }
   std::reverse(chain.links.begin(), chain.links.end());
-  chain.left_out = via.link.length - chain.links.size();
-  end_chain(chain, culprit, stretch, to);
+  chain.left_out = wanted.links - chain.links.size();
+  end_chain(chain, wanted.location, wanted.stretch, wanted.to);
   return chain;
 }
 
-Chain CauseChains::of(const CauseLog::Asked& asked) const {
+std::optional<Chain> CauseChains::of(const CauseRequest::Asked& asked) const {
+  const Ticks end = log_.since_start(asked.end);
+  if (end <= log_.begins_at || (log_.goes_on && end > log_.ends_at)) {
+    if (log_.begins_behind || log_.goes_on) return std::nullopt;
+  }
   Chain chain;
   WaitId wait = wait_before(asked);
   while (wait != kNoWait && chain.links.size() < kMostLinks) {
@@ -50,7 +54,7 @@ Chain CauseChains::of(const CauseLog::Asked& asked) const {
   return chain;
 }
 
-WaitId CauseChains::wait_before(const CauseLog::Asked& asked) const {
+WaitId CauseChains::wait_before(const CauseRequest::Asked& asked) const {
   const Piece* piece = log_.timelines[asked.location].before(log_.since_start(asked.end));
   return piece == nullptr ? kNoWait : piece->wait;
 }

@@ -8,12 +8,13 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "expert/causes/log.h"
-#include "expert/causes/root_causes.h"
+#include "expert/causes/rounds.h"
 
 namespace kojak::expert {
 
@@ -43,7 +44,7 @@ class CauseChains {
   explicit CauseChains(CauseLog& log) : log_(log) {}
 
   // Before anything is passed on, when waits are placed in the timelines.
-  void begin(std::span<const CauseLog::Asked> asked);
+  void begin(std::span<const CauseRequest::Asked> asked);
   bool wants(WaitId wait) const { return log_.waits[wait].wanted; }
   void follow(WaitId wait, const Next& next);
   // True if that is the largest one.
@@ -54,9 +55,9 @@ class CauseChains {
   }
 
   // When all is passed on: the chain to a cause, with at most so many links, those nearest to it.
-  Chain to_cause(LocationIndex culprit, StretchId stretch, const Via& via, Ticks to,
-                 std::size_t most) const;
-  Chain of(const CauseLog::Asked& asked) const;
+  Chain to_cause(const ChainWanted& wanted) const;
+  // Nothing: that time is no part of this log.
+  std::optional<Chain> of(const CauseRequest::Asked& asked) const;
 
  private:
   // `link`: of a chain, from 0. What lies behind a chain's end is not kept.
@@ -66,7 +67,7 @@ class CauseChains {
     Next& next = next_.try_emplace(wait, Next{.link = link}).first->second;
     next.link = std::min(next.link, link);
   }
-  WaitId wait_before(const CauseLog::Asked& asked) const;
+  WaitId wait_before(const CauseRequest::Asked& asked) const;
   ChainLink link_of(WaitId wait, LocationIndex awaited) const;
   void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks to) const;
 

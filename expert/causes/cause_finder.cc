@@ -72,9 +72,8 @@ void CauseFinder::on_meeting(std::uint64_t operation, std::span<const Arrival> a
     members_.push_back(a.location);
     log_.presences.push_back({ticks(a.enter), ticks(a.exit)});
     group.last = std::max(group.last, log_.presences.back().enter);
-    if (log_.presences.back().exit >= first_exit) continue;
-    first_exit = log_.presences.back().exit;
-    group.first_exit_pos = a.exit_pos;
+    first_exit = std::min(first_exit, log_.presences.back().exit);
+    group.first_exit_pos = std::min(group.first_exit_pos, a.exit_pos);
   }
   group.synchronised = group.last <= first_exit;
   group.id = group_of_members();
@@ -282,42 +281,25 @@ void CauseFinder::on_moved(CallPathIndex path, LocationIndex location, MetricInd
 void CauseFinder::on_goes_on(const earl::Call& from) {
   const earl::CallTree& tree = *log_.stretches.library().tree();
   Timeline& timeline = log_.timelines[from.index];
-  const Ticks time = ticks(from.exit);
+  const Ticks enter = ticks(from.enter);
   enter_all(from, tree, classes_, [&](CallPathIndex path, Timeline::Kind kind) {
-    timeline.enter(time, path, kind, log_.stretches);
+    timeline.enter(enter, path, kind, log_.stretches);
   });
-  timeline.leave(time);
+  timeline.leave(ticks(from.exit));
+  log_.begins_behind = true;
+  log_.begins_at = std::max(log_.begins_at, enter);
   if (log_.stretches.library().around(raw(from.cnode)) != kNoCallPath)
     log_.begins_in_library = true;
 }
 
-CauseLog& CauseFinder::log_of_part() {
-  for (Timeline& timeline : log_.timelines) timeline.finish(log_.stretches);
-  return log_;
+CausePart& CauseFinder::part(bool goes_on) {
+  log_.goes_on = goes_on;
+  return part_ ? *part_ : part_.emplace(log_);
 }
 
-CauseLog& CauseFinder::log_of_run() {
-  if (of_run_ == nullptr) {
-    of_run_ = std::make_unique<CauseLog>(log_.timelines.size(), log_.memory);
-    of_run_->start = log_.start;
-  }
-  return *of_run_;
-}
-
-void CauseFinder::use(std::span<const CallPath> paths) {
-  const Definitions& definitions = trace_.definitions();
-  paths_of_run_ = earl::CallTree(&definitions);
-  for (const CallPath& path : paths) {
-    const auto parent = path.parent == kNone ? absent<CallPathId>()
-                                             : CallPathId{static_cast<CallPathIndex>(path.parent)};
-    paths_of_run_.add(parent, path.region, path.site, 0);
-  }
-  library_of_run_ = LibraryCalls(paths_of_run_, definitions);
-  of_run_->stretches.use(&library_of_run_);
-}
-
-RootCauses CauseFinder::finish(const WaitResults& waits) {
-  std::vector<CauseLog::Asked> asked;
+RootCauses CauseFinder::finish(const WaitResults& waits, CauseParts* others,
+                               std::span<const CallPath> paths) {
+  std::vector<CauseRequest::Asked> asked;
   for (const auto* instances : {&waits.worst, &waits.of_places}) {
     for (const Instance& i : *instances) {
       const Waiter& w = i.waiters.front();
@@ -325,7 +307,19 @@ RootCauses CauseFinder::finish(const WaitResults& waits) {
                                                       : w.enter + Seconds{w.waiting.seconds()}});
     }
   }
-  return CauseSolver(of_run_ == nullptr ? log_ : *of_run_).solve(asked);
+  CauseSolver solver(log_, part(false), others);
+  earl::CallTree tree(&trace_.definitions());
+  LibraryCalls library(tree, trace_.definitions());
+  if (others != nullptr) {
+    for (const CallPath& path : paths) {
+      const auto parent = path.parent == kNone
+                              ? absent<CallPathId>()
+                              : CallPathId{static_cast<CallPathIndex>(path.parent)};
+      tree.add(parent, path.region, path.site, 0);
+    }
+    solver.use(&library);
+  }
+  return solver.solve(std::move(asked));
 }
 
 }  // namespace kojak::expert

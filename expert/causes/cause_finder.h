@@ -21,13 +21,14 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "earl/aspects/messages.h"
+#include "expert/causes/cause_part.h"
+#include "expert/causes/cause_solver.h"
 #include "expert/causes/log.h"
 #include "expert/causes/root_causes.h"
 #include "expert/patterns/openmp/teams.h"
@@ -72,7 +73,6 @@ class CauseFinder {
     if (services_.any() && serves(receive.call->index, receive.call->enter)) [[unlikely]]
       takes(receive);
   }
-  void on_stage() { log_.stages.push_back(log_.waits.size()); }
   void on_end(Seconds last) {
     for (auto& [location, timeline] : log_.serving) {
       timeline.go_over(ticks(last), Stretches::kBeforeRecording);
@@ -102,14 +102,12 @@ class CauseFinder {
     if (by.known()) depend(call.index, call.enter, call.exit, call.exit_pos, by);
   }
 
-  // With the chains of the longest waits of these instances.
-  RootCauses finish(const WaitResults& waits);
-  // Of a part of a run, when all is told: its log, to be put together with the others'
-  // (log_parts.h) and, of the last part, the log of all, of which finish() tells then.
-  CauseLog& log_of_part();
-  CauseLog& log_of_run();
-  // All call paths of the run, before finish().
-  void use(std::span<const CallPath> paths);
+  // What it was told of, when all is told. `goes_on`: the run does behind it.
+  CausePart& part(bool goes_on);
+  // With the chains of the longest waits of these instances. `others`: who have the other parts of
+  // the run, of which this one's is the last, with all call paths of the run; null: this is all.
+  RootCauses finish(const WaitResults& waits, CauseParts* others = nullptr,
+                    std::span<const CallPath> paths = {});
 
  private:
   Ticks ticks(Seconds time) const { return log_.since_start(time); }
@@ -150,10 +148,7 @@ class CauseFinder {
   const Services& services_;
   Options options_;
   Seconds common_;
-  // Where log_ is that of a part: the run's, and its call paths.
-  std::unique_ptr<CauseLog> of_run_;
-  earl::CallTree paths_of_run_;
-  LibraryCalls library_of_run_;
+  std::optional<CausePart> part_;
   // Of places, by what identifies one; and those that were asked for last.
   std::unordered_multimap<std::uint64_t, std::uint32_t> place_numbers_;
   std::array<std::uint32_t, 1024> recent_places_{};

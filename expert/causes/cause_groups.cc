@@ -28,9 +28,9 @@ bool is_for_lock(MetricIndex metric) {
 }  // namespace
 
 CauseSolver::GainsOfGroups::GainsOfGroups(std::span<GroupOfAtoms> groups,
-                                          const std::vector<CauseAtom>& atoms, std::size_t costs,
+                                          const std::vector<CauseAtom>& atoms,
                                           std::size_t locations, Ticks run, Amount all)
-    : uses_at_(costs, kNone), run_(run), all_(all) {
+    : run_(run), all_(all) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     add_thing(groups[g], g, false, atoms, locations);
   }
@@ -45,95 +45,36 @@ void CauseSolver::GainsOfGroups::add_thing(GroupOfAtoms& of, std::size_t group, 
                                            std::size_t locations) {
   Thing thing{.of = &of, .group = group, .part = part};
   thing.waits.resize(locations);
-  const auto number = static_cast<std::uint32_t>(things_.size());
+  std::unordered_map<std::uint32_t, std::size_t> known;  // by cause
   for (const std::uint32_t a : of.atoms) {
     const CauseAtom& atom = atoms[a];
-    thing.stretches.emplace_back(atom.location, atom.id);
-    std::uint32_t& at = uses_at_[atom.cause];
-    if (at == kNone) {
-      at = static_cast<std::uint32_t>(uses_.size());
-      uses_.emplace_back();
-    }
-    std::vector<Use>& uses = uses_[at];
-    if (!uses.empty() && uses.back().thing == number) {
-      uses.back().part += atom.part;
+    const auto [use, added] = known.try_emplace(atom.cause, thing.uses.size());
+    if (added) {
+      thing.uses.push_back({atom.location, atom.id, 0, atom.part, atom.whole});
     } else {
-      uses.push_back({number, atom.part, atom.whole});
+      thing.uses[use->second].part += atom.part;
     }
   }
-  std::sort(thing.stretches.begin(), thing.stretches.end());
   things_.push_back(std::move(thing));
 }
 
-void CauseSolver::GainsOfGroups::add_culprits(std::vector<bool>& culprits) const {
-  for (const Thing& t : things_) {
-    for (const auto& [location, stretch] : t.stretches) culprits[location] = true;
+void CauseSolver::GainsOfGroups::add_uses(std::uint32_t first, LeftOutThings& left_out) const {
+  for (std::size_t t = 0; t < things_.size(); ++t) {
+    for (LeftOutThings::Use use : things_[t].uses) {
+      use.thing = first + static_cast<std::uint32_t>(t);
+      left_out.uses.push_back(use);
+    }
+    left_out.without_pairs.push_back(things_[t].part ? 1 : 0);
   }
 }
 
-void CauseSolver::GainsOfGroups::set_stretches(std::size_t thing, LocationIndex location,
-                                               std::vector<bool>& stretches, bool to) const {
-  const auto& all = things_[thing].stretches;
-  auto at = std::lower_bound(all.begin(), all.end(), std::pair(location, StretchId{0}));
-  for (; at != all.end() && at->first == location; ++at) stretches[at->second] = to;
-}
-
-void CauseSolver::GainsOfGroups::note(const CauseSolver& solver, std::size_t thing,
-                                      const Delay& delay, Ticks weight, const DelayOf& of) {
+void CauseSolver::GainsOfGroups::add(std::size_t thing, const ThingSums& sums) {
   Thing& t = things_[thing];
-  t.begin = std::min(t.begin, delay.from);
-  if (of.item.group()) {
-    const double part = static_cast<double>(weight) / static_cast<double>(delay.whole);
-    late_.push_back({thing, of.late, of.waiter, part});
-    return;
+  t.begin = std::min(t.begin, sums.begin);
+  for (const auto& [location, amount] : sums.waits) t.waits[location] += amount;
+  for (const ThingSums::Pair& pair : sums.pairs) {
+    t.pairs[std::uint64_t{pair.culprit} << 32 | pair.victim] += pair.amount;
   }
-  const WaitRecord& wait = solver.waits_[of.item.index()];
-  const LocationIndex victim = solver.location_of(wait);
-  const Amount amount = share_of(solver.log_.own(wait), weight, delay.whole);
-  t.waits[victim] += amount;
-  if (!t.part) t.pairs[std::uint64_t{delay.culprit} << 32 | victim] += amount;
-}
-
-void CauseSolver::GainsOfGroups::note_group(const CauseSolver& solver, const Group& group) {
-  if (late_.empty()) return;
-  const std::vector<ArrivalRecord>& arrivals = solver.order_.arrivals();
-  const std::vector<double>& places = solver.order_.shares();
-  std::stable_sort(late_.begin(), late_.end(),
-                   [](const Late& a, const Late& b) { return a.thing < b.thing; });
-  std::vector<double> of(arrivals.size());
-  for (std::size_t first = 0; first < late_.size();) {
-    const std::size_t thing = late_[first].thing;
-    std::size_t last = first;
-    std::fill(of.begin(), of.end(), 0.0);
-    for (; last < late_.size() && late_[last].thing == thing; ++last) {
-      if (late_[last].waiter == kNone) of[late_[last].late] += late_[last].part;
-    }
-    // Of those who waited: how much of a second of theirs, between their coming and the last's.
-    std::vector<double> waits(arrivals.size());
-    double parts = 0, further = 0;
-    for (std::size_t i = arrivals.size(); i-- > 0;) {
-      waits[i] = further - parts * places[i];
-      parts += of[i];
-      further += of[i] * places[i];
-    }
-    for (std::size_t e = first; e < last; ++e) {
-      const Late& l = late_[e];
-      if (l.waiter != kNone)
-        waits[l.waiter] += (l.part - of[l.late]) * (places[l.late] - places[l.waiter]);
-    }
-    for (WaitId w = group.first_wait; w < group.waits_end; ++w) {
-      const WaitRecord& wait = solver.waits_[w];
-      const std::size_t place = solver.order_.place_of(solver.location_of(wait));
-      if (place == kNone || place >= arrivals.size() || arrivals[place].time >= group.last)
-        continue;
-      const double rate =
-          static_cast<double>(wait.length) / static_cast<double>(group.last - arrivals[place].time);
-      things_[thing].waits[arrivals[place].location] +=
-          std::max<Ticks>(nearest_whole(rate * waits[place]), 0);
-    }
-    first = last;
-  }
-  late_.clear();
 }
 
 void CauseSolver::GainsOfGroups::find_shapes(Amount all) {
@@ -181,14 +122,12 @@ std::size_t CauseSolver::GainsOfGroups::count_cases(std::size_t first) {
   return count;
 }
 
-std::uint32_t CauseSolver::GainsOfGroups::cases_alone(std::size_t thing,
-                                                      LocationIndex location) const {
+GainCases::OfThing CauseSolver::GainsOfGroups::cases_alone(std::size_t thing) const {
   const Thing& t = things_[thing];
   const auto bit = [](std::uint32_t number) {
     return number == kNone ? 0 : std::uint32_t{1} << number;
   };
-  const bool odd = std::binary_search(t.odd.begin(), t.odd.end(), location);
-  return bit(t.its_case) | (odd ? bit(t.odd_case) : 0);
+  return {bit(t.its_case), bit(t.odd_case), t.odd};
 }
 
 void CauseSolver::GainsOfGroups::take_alone(std::span<const Ticks> gains) {
@@ -257,11 +196,11 @@ std::vector<CauseAtom> CauseSolver::list_atoms(std::span<const ListedCause> list
   std::unordered_map<StretchId, std::shared_ptr<const DoneThere>> done;
   const double interval = what.sample_interval();
   for (const ListedCause& l : listed) {
-    const CauseLedger::CauseSums& cost = ledger_[l.cost];
+    const CauseCost& cost = costs_[l.cost];
     CauseAtom atom{.cause = l.cost,
                    .location = cost.location,
                    .id = cost.stretch,
-                   .stretch = log_.stretches[cost.stretch],
+                   .stretch = stretches_[cost.stretch],
                    .longer = cost.longer,
                    .compared = cost.compared};
     std::shared_ptr<const DoneThere>& known = done[cost.stretch];
@@ -281,26 +220,25 @@ std::vector<CauseAtom> CauseSolver::list_atoms(std::span<const ListedCause> list
   return atoms;
 }
 
-void CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<ListedCause> largest,
+bool CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<ListedCause> largest,
                               CauseGroups& results) {
-  results.all = ledger_.all();
-  results.not_attributed = ledger_.unexplained();
-  for (const Timeline& timeline : timelines_) results.run = std::max(results.run, timeline.end());
-  const WhatIsDone what(log_.stretches.library());
+  results.all = all_;
+  results.not_attributed = unexplained_;
+  for (const Ticks end : ends_) results.run = std::max(results.run, end);
+  const WhatIsDone what(stretches_.library());
   const std::vector<CauseAtom> atoms = list_atoms(listed, what);
-  std::vector<GroupOfAtoms> groups = put_together(atoms, what, ledger_.all());
+  std::vector<GroupOfAtoms> groups = put_together(atoms, what, all_);
   const auto add_patterns = [&](GroupOfAtoms& of) {
     std::map<MetricIndex, std::pair<Amount, Amount>> sums;
     std::map<std::pair<MetricIndex, CallPathIndex>, Amount> at;
     for (const std::uint32_t a : of.atoms) {
       const CauseAtom& atom = atoms[a];
-      for (const auto& [metric, cost] : ledger_[atom.cause].patterns) {
+      for (const auto& [metric, cost] : costs_[atom.cause].patterns) {
         auto& [direct, all] = sums[metric];
         direct += share_of(cost.short_term, atom.part, atom.whole);
         all += share_of(cost.short_term + cost.long_term, atom.part, atom.whole);
       }
-      for (const auto& [place_number, amount] : ledger_[atom.cause].at) {
-        const CauseLog::WaitPlace& place = log_.places[place_number];
+      for (const auto& [place, amount] : costs_[atom.cause].at) {
         at[{place.metric, place.call_path}] += share_of(amount, atom.part, atom.whole);
       }
     }
@@ -317,8 +255,8 @@ void CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<Lis
     add_patterns(g);
     for (GroupOfAtoms& part : g.parts) add_patterns(part);
   }
-  GainsOfGroups gains(top, atoms, ledger_.size(), timelines_.size(), results.run, ledger_.all());
-  find_gains(largest, gains);
+  GainsOfGroups gains(top, atoms, ends_.size(), results.run, all_);
+  if (!find_gains(largest, gains)) return false;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (gains.is_listed(g)) continue;
     ++results.left_out;
@@ -326,10 +264,73 @@ void CauseSolver::find_groups(std::span<const ListedCause> listed, std::span<Lis
     results.left_out_most = std::max(results.left_out_most, groups[g].group.amount);
   }
   results.listed = gains.listed();
+  return true;
+}
+
+bool CauseSolver::find_gains(std::span<ListedCause> causes, GainsOfGroups& groups) {
+  if (causes.empty()) return true;
+  // Causes have the first numbers, then those of the groups.
+  LeftOutThings left_out;
+  const auto before = static_cast<std::uint32_t>(causes.size());
+  for (std::uint32_t i = 0; i < before; ++i) {
+    left_out.uses.push_back({causes[i].cause.location, causes[i].cause.id, i, 1, 1});
+  }
+  left_out.without_pairs.resize(before);
+  groups.add_uses(before, left_out);
+  left_out.summed = before;
+  left_out.things = static_cast<std::uint32_t>(left_out.without_pairs.size());
+  const auto of_part = [&](std::size_t k) {
+    CauseRequest request{.kind = CauseRequest::Kind::kLeaveOut, .left_out = left_out};
+    std::erase_if(request.left_out.uses, [&](LeftOutThings::Use& use) {
+      const auto known = parts_[k].in_part.find(use.stretch);
+      if (known != parts_[k].in_part.end()) use.stretch = known->second;
+      return known == parts_[k].in_part.end();
+    });
+    return request;
+  };
+  const auto add = [&](std::size_t, const CauseAnswer& answer) {
+    for (std::size_t t = before; t < answer.things.size(); ++t) {
+      groups.add(t - before, answer.things[t]);
+    }
+  };
+  if (!ask(of_part, add)) return false;
+  groups.find_shapes(all_);
+  GainCases cases{.cases = groups.count_cases(causes.size())};
+  for (std::uint32_t i = 0; i < before; ++i) cases.things.push_back({.all = std::uint32_t{1} << i});
+  for (std::size_t t = 0; t < groups.things(); ++t) cases.things.push_back(groups.cases_alone(t));
+  std::vector<Ticks> gains;
+  if (!replay(cases, gains)) return false;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    RootCause& cause = causes[i].cause;
+    if (cause.stretch.kind != Stretch::Kind::kAnswering) {
+      cause.gain = in_seconds(Amount{gains[i]});
+    }
+  }
+  groups.take_alone(gains);
+  if (groups.cumulated() == 0) return true;
+  cases = {.cases = groups.cumulated()};
+  cases.things.resize(before);
+  for (std::size_t t = 0; t < groups.things(); ++t) {
+    cases.things.push_back({.all = groups.cases_cumulated(t)});
+  }
+  if (!replay(cases, gains)) return false;
+  groups.take_cumulated(gains);
+  return true;
+}
+
+// All that comes behind a part is earlier by what leaves it earlier.
+bool CauseSolver::replay(const GainCases& cases, std::vector<Ticks>& gains) {
+  gains.assign(GainFinder::kMost, 0);
+  const CauseRequest request{.kind = CauseRequest::Kind::kReplay, .cases = cases};
+  return ask([&](std::size_t) { return request; },
+             [&](std::size_t, const CauseAnswer& answer) {
+               for (std::size_t i = 0; i < answer.earlier.size(); ++i)
+                 gains[i] += answer.earlier[i];
+             });
 }
 
 void CauseSolver::number_causes(std::span<const ListedCause> listed, CauseGroups& groups) const {
-  std::vector<std::uint32_t> place(ledger_.size(), kNone);
+  std::vector<std::uint32_t> place(costs_.size(), kNone);
   for (std::uint32_t i = 0; i < listed.size(); ++i) place[listed[i].cost] = i;
   const auto number = [&](auto&& self, CauseGroup& group) -> void {
     for (std::uint32_t& cause : group.causes) cause = place[cause];

@@ -1,115 +1,180 @@
 #include "expert/causes/cause_solver.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <utility>
 
-#include "expert/causes/solve/critical_path.h"
-#include "expert/causes/solve/pass_back.h"
-#include "expert/causes/solve/sort_by.h"
-
 namespace kojak::expert {
+namespace {
 
-RootCauses CauseSolver::solve(std::span<const CauseLog::Asked> asked) {
-  for (std::size_t l = 0; l < timelines_.size(); ++l) {
-    timelines_[l].finish(log_.stretches);
-    std::vector<Start>& starts = log_.starts[l];
-    std::sort(starts.begin(), starts.end(),
-              [](const Start& a, const Start& b) { return a.entered < b.entered; });
-    timelines_[l].name_starts(starts);
+// Adds to the one that is alike, or behind all.
+template <class Of>
+void add_to(std::vector<std::pair<Of, Amount>>& sums, const Of& of, Amount amount,
+            std::size_t most) {
+  const auto known =
+      std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.first == of; });
+  if (known != sums.end()) {
+    known->second += amount;
+  } else if (sums.size() < most) {
+    sums.emplace_back(of, amount);
   }
-  ledger_.number_calls();
-  const auto all_placed = [](const Timeline& timeline) { return timeline.all_placed(); };
-  if (!std::all_of(timelines_.begin(), timelines_.end(), all_placed)) place_anew();
-  order_moments();
-  log_.memory.rest();
-  Comparison(log_, delays_, order_, ledger_, direct_).run();
-  log_.memory.rest();
-  chains_.begin(asked);
-  PassBack(log_, delays_, order_, ledger_, direct_, chains_).run();
-  log_.memory.rest();
+}
+
+}  // namespace
+
+bool CauseSolver::ask(const std::function<CauseRequest(std::size_t)>& request_of,
+                      const std::function<void(std::size_t, CauseAnswer&)>& take) {
+  const std::size_t others = parts_.size() - 1;
+  for (std::size_t k = 0; k < others; ++k) others_->ask(k, request_of(k));
+  CauseAnswer answer = part_.answer(request_of(others));
+  take(others, answer);
+  for (std::size_t k = others; k-- > 0;) {
+    CauseAnswer told;
+    if (!others_->hear(k, told)) return false;
+    take(k, told);
+  }
+  return true;
+}
+
+RootCauses CauseSolver::solve(std::vector<CauseRequest::Asked> asked) {
   RootCauses results;
-  list(results);
-  for (const CauseLog::Asked& a : asked) results.asked.push_back(chains_.of(a));
-  follow_critical_path(log_, done_, results);
+  results.asked.resize(asked.size());
+  std::vector<CauseAnswer> answers(parts_.size());
+  const CauseRequest request{.kind = CauseRequest::Kind::kSums, .asked = std::move(asked)};
+  const auto keep = [&](std::size_t k, CauseAnswer& answer) { answers[k] = std::move(answer); };
+  if (!ask([&](std::size_t) { return request; }, keep)) return {};
+  for (const CauseAnswer& answer : answers) {
+    const CauseSums& sums = answer.sums;
+    if (others_ == nullptr) break;
+    if (sums.full) others_->give_up("it has more waits than can be numbered");
+    if (sums.why_apart != 0) others_->give_up(sums.why());
+    if (sums.full || sums.why_apart != 0) return {};
+  }
+  // Stretches are numbered as they appear; what is kept of a cause is what comes last.
+  for (std::size_t k = 0; k < parts_.size(); ++k) number_stretches(k, answers[k].sums.stretches);
+  for (std::size_t k = parts_.size(); k-- > 0;) {
+    add(k, answers[k].sums, results);
+    answers[k] = {};
+  }
+  results.waits = in_seconds(all_);
+  results.unexplained = in_seconds(unexplained_);
+  if (!list(results) || !follow_critical_path(results)) return {};
   if (log_.full) {
-    Ticks end = 0;
-    for (const Timeline& timeline : timelines_) end = std::max(end, timeline.end());
-    results.until = log_.seconds_at(end);
+    results.until = log_.seconds_at(*std::max_element(ends_.begin(), ends_.end()));
   }
   return results;
 }
 
-void CauseSolver::place_anew() {
-  // By location, in the order in which they were told.
-  std::vector<std::size_t> first(timelines_.size() + 1);
-  const auto has_its_place = [&](const WaitRecord& wait) {
-    log_.rest_after(kPiecesOfWait);
-    return timelines_[location_of(wait)].all_placed();
-  };
-  for (const WaitRecord& w : waits_) {
-    if (!has_its_place(w)) ++first[location_of(w) + 1];
-  }
-  for (std::size_t l = 0; l < timelines_.size(); ++l) first[l + 1] += first[l];
-  LogVector<WaitSpan> spans(first.back(), log_.memory);
-  std::vector<std::size_t> next(first.begin(), first.end() - 1);
-  for (std::size_t w = 0; w < waits_.size(); ++w) {
-    if (has_its_place(waits_[w])) continue;
-    spans[next[location_of(waits_[w])]++] = {waits_[w].begin, waits_[w].end, static_cast<WaitId>(w),
-                                             ledger_.call_of(waits_[w]), 0};
-    log_.rest_after(kPiecesOfWait);
-  }
-  for (std::size_t l = 0; l < timelines_.size(); ++l) {
-    // By their begins, of equals by their ends.
-    const auto own = std::span(spans.data() + first[l], first[l + 1] - first[l]);
-    const auto earlier = [](const WaitSpan& a, const WaitSpan& b) {
-      return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-    };
-    bool sorted = true;
-    for (std::size_t i = 1; i < own.size() && sorted; ++i) {
-      sorted = !earlier(own[i], own[i - 1]);
-      log_.rest_after(kPiecesOfWait);
+void CauseSolver::number_stretches(std::size_t part, const std::vector<Stretch>& stretches) {
+  OfPart& of = parts_[part];
+  const auto here = [&](CallPathIndex of_part) { return path(part, of_part); };
+  for (const Stretch& s : stretches) {
+    StretchId number = Stretches::kBeforeRecording;
+    switch (s.kind) {
+      case Stretch::Kind::kBeforeRecording:
+        break;
+      case Stretch::Kind::kComputing:
+        number = stretches_.computing(here(s.path), here(s.before), here(s.after));
+        break;
+      case Stretch::Kind::kCall:
+        number = stretches_.call(here(s.path));
+        break;
+      case Stretch::Kind::kOverhead:
+        number = stretches_.overhead(here(s.path));
+        break;
+      case Stretch::Kind::kStarting:
+        number = stretches_.starting(here(s.path));
+        break;
+      case Stretch::Kind::kAnswering:
+        number = stretches_.answering(here(s.path), s.whom);
+        break;
     }
-    if (!sorted && !insert_each(own, earlier)) {
-      sort_by(own, log_.memory, [](const WaitSpan& s) { return s.end; });
-      sort_by(own, log_.memory, [](const WaitSpan& s) { return s.begin; });
-    }
-    timelines_[l].carve(own);
-    if (!sorted) sort_by(own, log_.memory, [](const WaitSpan& s) { return s.wait; });
-    log_.rest_after(2 * timelines_[l].size() + kPiecesOfWait * own.size());
-  }
-  next.assign(first.begin(), first.end() - 1);
-  for (WaitRecord& w : waits_) {
-    if (has_its_place(w)) continue;
-    w.length = spans[next[location_of(w)]++].found;
-    log_.rest_after(kPiecesOfWait);
+    of.in_part.emplace(number, static_cast<StretchId>(of.in_run.size()));
+    of.in_run.push_back(number);
   }
 }
 
-void CauseSolver::order_moments() {
-  // At equal times waits first, then groups, each in the order in which they were told.
-  for (std::size_t w = 0; w < waits_.size(); ++w) {
-    ledger_.add_wait(log_.own(waits_[w]));
-    log_.rest_after(kPiecesOfWait);
-    if (waits_[w].known == Known::kOfGroup) continue;
-    delays_.moments.push_back({static_cast<std::uint32_t>(w), false, waits_[w].end});
-  }
-  for (std::size_t g = 0; g < log_.groups.size(); ++g) {
-    delays_.moments.push_back({static_cast<std::uint32_t>(g), true, log_.groups[g].last});
-  }
-  sort_by(delays_.moments, [](const Moment& moment) { return moment.time(); });
+void CauseSolver::here(std::size_t part, Chain& chain) const {
+  for (ChainLink& link : chain.links) link.call_path = path(part, link.call_path);
+  Stretch& s = chain.stretch;
+  s.path = path(part, s.path);
+  s.before = path(part, s.before);
+  s.after = path(part, s.after);
 }
 
-void CauseSolver::list(RootCauses& results) {
-  ledger_.list(results);
+void CauseSolver::add(std::size_t part, CauseSums& sums, RootCauses& results) {
+  const OfPart& of = parts_[part];
+  for (CauseCost& cost : sums.costs) {
+    const StretchId stretch = of.in_run[cost.stretch];
+    const std::uint32_t number = numbers_.number(cost.location, stretch);
+    if (number == costs_.size()) {
+      costs_.push_back({.location = cost.location, .stretch = stretch});
+      chain_in_.push_back(part);
+    }
+    CauseCost& all = costs_[number];
+    for (const auto& [metric, cost_of] : cost.patterns) {
+      CauseCost::Sums& to = CauseLedger::of_pattern(all.patterns, metric);
+      to.short_term += cost_of.short_term;
+      to.long_term += cost_of.long_term;
+    }
+    for (const auto& [object, amount] : cost.objects) add_to(all.objects, object, amount, kKept);
+    for (auto [at, amount] : cost.at) {
+      at.call_path = path(part, at.call_path);
+      add_to(all.at, at, amount, kKept);
+    }
+    if (cost.most > all.most) {
+      all.most = cost.most;
+      all.via = cost.via;
+      all.links = cost.links;
+      all.to = cost.to;
+      chain_in_[number] = part;
+    }
+    all.longer += cost.longer;
+    all.compared = all.compared || cost.compared;
+  }
+  all_ += sums.waits;
+  unexplained_ += sums.unexplained;
+  for (const auto& u : sums.unexplained_at) {
+    unexplained_at_[{u.location, path(part, u.call_path)}] += u.amount;
+  }
+  for (const auto& w : sums.waits_at) {
+    auto& [direct, indirect] = waits_at_[{w.location, path(part, w.call_path), w.metric}];
+    direct += w.direct;
+    indirect += w.indirect;
+  }
+  done_.resize(stretches_.size());
+  for (const auto& t : sums.times) {
+    const StretchId stretch = of.in_run[t.stretch];
+    done_[stretch] += t.time;
+    done_by_[stretch][t.location] += t.time;
+  }
+  for (const auto& found : sums.samples) {
+    samples_[of.in_run[found.stretch]][found.location][found.site] += found.count;
+  }
+  for (std::size_t i = 0; i < sums.chains.size(); ++i) {
+    if (!sums.chains[i]) continue;
+    results.asked[i] = std::move(*sums.chains[i]);
+    here(part, results.asked[i]);
+  }
+  if (part + 1 == parts_.size()) ends_ = std::move(sums.ends);
+}
+
+bool CauseSolver::list(RootCauses& results) {
+  for (const auto& [at, amount] : unexplained_at_) {
+    results.unexplained_at.push_back({at.first, at.second, in_seconds(amount)});
+  }
+  for (const auto& [at, sums] : waits_at_) {
+    const auto& [location, path, metric] = at;
+    results.waits_at.push_back(
+        {location, path, metric, in_seconds(sums.first), in_seconds(sums.second)});
+  }
   std::vector<ListedCause> listed;
-  for (std::uint32_t number = 0; number < ledger_.size(); ++number) {
-    const CauseLedger::CauseSums& cost = ledger_[number];
+  for (std::uint32_t number = 0; number < costs_.size(); ++number) {
+    const CauseCost& cost = costs_[number];
     RootCause cause;
     cause.location = cost.location;
     cause.id = cost.stretch;
-    cause.stretch = log_.stretches[cause.id];
+    cause.stretch = stretches_[cause.id];
     cause.longer = in_seconds(Amount{cost.longer});
     cause.compared = cost.compared;
     Amount sum = 0;
@@ -119,9 +184,8 @@ void CauseSolver::list(RootCauses& results) {
     }
     if (sum == 0) continue;
     cause.seconds = in_seconds(sum);
-    for (const auto& [what, amount] : cost.objects) {
-      const CauseLog::WaitPlace& place = log_.places[what];
-      cause.objects.push_back({place.object, place.object_id, in_seconds(amount)});
+    for (const auto& [object, amount] : cost.objects) {
+      cause.objects.push_back({object.object, object.id, in_seconds(amount)});
     }
     std::sort(cause.patterns.begin(), cause.patterns.end(),
               [](const CostOfPattern& a, const CostOfPattern& b) {
@@ -140,12 +204,13 @@ void CauseSolver::list(RootCauses& results) {
       const RootCause &a = x.cause, &b = y.cause;
       if (a.gain != b.gain) return a.gain > b.gain;
       if (a.seconds != b.seconds) return a.seconds > b.seconds;
-      return std::tuple(a.location, a.stretch.place()) < std::tuple(b.location, b.stretch.place());
+      return std::tuple(a.location, a.stretch.place(), a.stretch.kind) <
+             std::tuple(b.location, b.stretch.place(), b.stretch.kind);
     });
   };
   sort(listed);
   std::vector<StretchId> computing;
-  std::vector<bool> known(log_.stretches.size());
+  std::vector<bool> known(stretches_.size());
   for (const ListedCause& l : listed) {
     const StretchId stretch = l.cause.id;
     if (l.cause.stretch.kind != Stretch::Kind::kComputing || known[stretch]) continue;
@@ -153,89 +218,127 @@ void CauseSolver::list(RootCauses& results) {
     known[stretch] = true;
     computing.push_back(stretch);
   }
-  list_samples(listed, list_times(results, computing));
+  list_times(results, computing);
+  list_samples(listed, computing);
   const std::span<ListedCause> largest =
       std::span(listed).first(std::min(listed.size(), kMostGains));
-  find_groups(listed, largest, results.groups);
+  if (!find_groups(listed, largest, results.groups)) return false;
   sort(largest);
   number_causes(listed, results.groups);
-  std::size_t room = kAllLinks;
-  for (ListedCause& l : listed) {
-    const StretchId stretch = l.cause.id;
-    if (results.causes.size() < kChains) {
-      l.cause.chain = chains_.to_cause(l.cause.location, stretch, ledger_[l.cost].via,
-                                       ledger_[l.cost].to, std::min(room, CauseChains::kMostLinks));
-      room -= l.cause.chain.links.size();
-      // Chains lie anywhere in the logs: memory gets what lies around them, too.
-      constexpr std::size_t kPiecesOfChain = 8192, kPiecesOfLink = 256;
-      log_.rest_after(kPiecesOfChain + kPiecesOfLink * l.cause.chain.links.size());
-    }
-    results.causes.push_back(std::move(l.cause));
-  }
+  if (!find_chains(listed)) return false;
+  for (ListedCause& l : listed) results.causes.push_back(std::move(l.cause));
+  return true;
 }
 
-CauseSolver::Doers CauseSolver::list_times(RootCauses& results,
-                                           const std::vector<StretchId>& wanted) {
-  constexpr std::size_t kNotWanted = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> place(log_.stretches.size(), kNotWanted);
-  for (std::size_t i = 0; i < wanted.size(); ++i) place[wanted[i]] = i;
-  std::vector<std::vector<StretchTime>> times(wanted.size());
-  done_.assign(log_.stretches.size(), 0);
-  std::vector<Ticks> sums(log_.stretches.size(), 0);
-  std::vector<StretchId> used;
-  for (LocationIndex l = 0; l < timelines_.size(); ++l) {
-    timelines_[l].each([&](const Piece& piece, Ticks length) {
-      log_.rest_after(1);
-      if (piece.wait != kNoWait) return;
-      if (sums[piece.stretch] == 0) used.push_back(piece.stretch);
-      sums[piece.stretch] += length;
-    });
-    for (const StretchId k : used) {
-      done_[k] += sums[k];
-      if (place[k] != kNotWanted) {
-        times[place[k]].push_back({log_.stretches[k], l, in_seconds(Amount{sums[k]})});
-        times_[std::uint64_t{l} << 32 | k] = in_seconds(Amount{sums[k]});
-      }
-      sums[k] = 0;
+bool CauseSolver::find_chains(std::span<ListedCause> listed) {
+  std::vector<CauseRequest> requests(parts_.size(), {.kind = CauseRequest::Kind::kChains});
+  std::vector<std::vector<RootCause*>> causes(parts_.size());
+  std::size_t room = kAllLinks;
+  for (ListedCause& l : listed.first(std::min(listed.size(), kChains))) {
+    const CauseCost& cost = costs_[l.cost];
+    const std::size_t part = chain_in_[l.cost];
+    const std::size_t most = std::min(room, CauseChains::kMostLinks);
+    requests[part].chains.push_back({cost.location, parts_[part].in_part.at(cost.stretch), cost.via,
+                                     cost.links, cost.to, most});
+    room -= std::min<std::size_t>(most, cost.links);
+    causes[part].push_back(&l.cause);
+  }
+  return ask([&](std::size_t k) { return requests[k]; },
+             [&](std::size_t k, CauseAnswer& answer) {
+               for (std::size_t i = 0; i < causes[k].size() && i < answer.chains.size(); ++i) {
+                 here(k, answer.chains[i]);
+                 causes[k][i]->chain = std::move(answer.chains[i]);
+               }
+             });
+}
+
+void CauseSolver::list_times(RootCauses& results, const std::vector<StretchId>& wanted) {
+  for (const StretchId stretch : wanted) {
+    for (const auto& [location, time] : done_by_[stretch]) {
+      const double seconds = in_seconds(Amount{time});
+      results.times.push_back({stretches_[stretch], location, seconds});
+      times_[std::uint64_t{location} << 32 | stretch] = seconds;
     }
-    used.clear();
   }
-  Doers doers;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    results.times.insert(results.times.end(), times[i].begin(), times[i].end());
-    doers.emplace(wanted[i], times[i].size());
-  }
-  return doers;
 }
 
 // Of each location's samples in the stretches those at places, and what the others have there.
-void CauseSolver::list_samples(std::span<ListedCause> listed, const Doers& doers) const {
-  if (log_.samples.empty()) return;
-  struct Places {
-    std::map<CallSiteId, std::uint64_t> all;
-    std::map<LocationIndex, std::map<CallSiteId, std::uint64_t>> of_location;
-  };
-  std::unordered_map<StretchId, Places> found;
-  for (const CauseLog::SampleRecord& s : log_.samples) {
-    const Piece* piece = timelines_[s.location].before(s.time);
-    if (piece == nullptr || !doers.contains(piece->stretch)) continue;
-    Places& places = found[piece->stretch];
-    places.all[s.site] += s.count;
-    places.of_location[s.location][s.site] += s.count;
+void CauseSolver::list_samples(std::span<ListedCause> listed,
+                               const std::vector<StretchId>& wanted) const {
+  std::map<StretchId, std::map<CallSiteId, std::uint64_t>> all;
+  for (const StretchId stretch : wanted) {
+    const auto of = samples_.find(stretch);
+    if (of == samples_.end()) continue;
+    for (const auto& [location, sites] : of->second) {
+      for (const auto& [site, count] : sites) all[stretch][site] += count;
+    }
   }
   for (ListedCause& l : listed) {
     RootCause& cause = l.cause;
-    const auto at = found.find(cause.id);
-    if (at == found.end()) continue;
-    const auto own = at->second.of_location.find(cause.location);
-    if (own == at->second.of_location.end()) continue;
-    const auto others = static_cast<double>(doers.at(cause.id)) - 1;
+    const auto at = all.find(cause.id);
+    if (at == all.end()) continue;
+    const auto own = samples_.at(cause.id).find(cause.location);
+    if (own == samples_.at(cause.id).end()) continue;
+    const auto others = static_cast<double>(done_by_.at(cause.id).size()) - 1;
     for (const auto& [site, count] : own->second) {
-      const std::uint64_t rest = at->second.all[site] - count;
+      const std::uint64_t rest = at->second[site] - count;
       cause.sampled.push_back(
           {site, static_cast<double>(count), others > 0 ? static_cast<double>(rest) / others : 0});
     }
   }
+}
+
+bool CauseSolver::follow_critical_path(RootCauses& results) {
+  if (ends_.empty()) return true;
+  const auto last = std::max_element(ends_.begin(), ends_.end());
+  results.path_length = in_seconds(Amount{*last});
+  CauseRequest request{.kind = CauseRequest::Kind::kPath};
+  request.path = {static_cast<LocationIndex>(last - ends_.begin()), *last, 0};
+  std::map<std::pair<LocationIndex, StretchId>, Amount> shares;
+  bool all_parts = true;  // so far
+  std::vector<PathPart>& parts = results.path_parts;
+  for (std::size_t k = parts_.size(); k-- > 0;) {
+    CauseAnswer answer;
+    if (k + 1 == parts_.size()) {
+      answer = part_.answer(request);
+    } else {
+      others_->ask(k, request);
+      if (!others_->hear(k, answer)) return false;
+    }
+    for (const auto& share : answer.path.shares) {
+      shares[{share.location, parts_[k].in_run[share.stretch]}] += share.time;
+    }
+    for (const PathPart& part : answer.path.parts) {
+      if (!all_parts) break;
+      if (!parts.empty() && parts.back().location == part.location) {
+        parts.back().begin = part.begin;
+      } else if (parts.size() < kPathParts) {
+        parts.push_back(part);
+      } else {
+        all_parts = false;
+      }
+    }
+    all_parts = all_parts && answer.path.all_parts;
+    request.path = answer.path.goes_on;
+  }
+  std::reverse(parts.begin(), parts.end());
+  // What the processes do of each stretch on the average, and what of it is on the path.
+  std::vector<Amount> on_path(stretches_.size(), 0);
+  for (const auto& [at, time] : shares) on_path[at.second] += time;
+  for (const auto& [at, time] : shares) {
+    const StretchId stretch = at.second;
+    const double mean = in_seconds(done_[stretch]) / static_cast<double>(log_.workers());
+    const double path = in_seconds(on_path[stretch]), seconds = in_seconds(time);
+    results.critical_path.push_back(
+        {at.first, stretches_[stretch], seconds, seconds * std::max(0.0, 1 - mean / path)});
+  }
+  std::sort(results.critical_path.begin(), results.critical_path.end(),
+            [](const PathShare& a, const PathShare& b) {
+              if (a.seconds != b.seconds) return a.seconds > b.seconds;
+              return std::tuple(a.location, a.stretch.place(), a.stretch.kind) <
+                     std::tuple(b.location, b.stretch.place(), b.stretch.kind);
+            });
+  return true;
 }
 
 }  // namespace kojak::expert

@@ -45,9 +45,9 @@ void GainFinder::change_to(Location& location, Ticks time, RowId row) {
     changes.back().row = row;
     return;
   }
-  if (changes.size() == kKept) {
-    for (std::size_t i = 0; i < kKept / 2; ++i) drop(changes[i].row);
-    changes.erase(changes.begin(), changes.begin() + kKept / 2);
+  if (changes.size() == 2 * kKept) {
+    for (std::size_t i = 0; i < kKept; ++i) drop(changes[i].row);
+    changes.erase(changes.begin(), changes.begin() + kKept);
   }
   changes.push_back({time, row});
 }
@@ -74,10 +74,13 @@ void GainFinder::leave_out_until(Location& location, Ticks time) {
 GainFinder::RowId GainFinder::at(Location& location, Ticks time) {
   advance(location, time);
   if (location.changes.empty() || location.changes.back().time <= time) return location.now;
+  // (The latest, wherever others were dropped.)
+  const auto first = location.changes.end() -
+                     static_cast<std::ptrdiff_t>(std::min(location.changes.size(), kKept));
   const auto later =
-      std::upper_bound(location.changes.begin(), location.changes.end(), time,
+      std::upper_bound(first, location.changes.end(), time,
                        [](Ticks t, const Change& change) { return t < change.time; });
-  return later == location.changes.begin() ? later->row : (later - 1)->row;
+  return later == first ? later->row : (later - 1)->row;
 }
 
 GainFinder::RowId GainFinder::least(RowId first, RowId second, Ticks slack, bool& own) {
@@ -158,6 +161,17 @@ std::array<Ticks, GainFinder::kMost> GainFinder::finish(std::span<const Ticks> e
     }
   }
   return gains;
+}
+
+std::array<Ticks, GainFinder::kMost> GainFinder::earlier() const {
+  Earlier earlier{};
+  for (std::size_t l = 0; l < locations_.size(); ++l) {
+    const Earlier& own = rows_[locations_[l].now].earlier;
+    for (std::size_t i = 0; i < cases_; ++i) {
+      earlier[i] = l == 0 ? own[i] : std::min(earlier[i], own[i]);
+    }
+  }
+  return earlier;
 }
 
 }  // namespace kojak::expert

@@ -9,7 +9,7 @@
 // fed again, with other cases. After most calls a process is earlier by as much as
 // another one is, so they share these numbers, and nothing is computed of those that have waited
 // longer than anything gains. Memory: kKept changes for each location (of what lies further back
-// the oldest of them counts), and what is left out. Not thread-safe; nothing fails.
+// the oldest of these counts), and what is left out. Not thread-safe; nothing fails.
 #pragma once
 
 #include <array>
@@ -91,9 +91,11 @@ class GainFinder {
   // Call it last. Returns for each case by how much earlier the last location ends. `ends`: the
   // end of each location.
   std::array<Ticks, kMost> finish(std::span<const Ticks> ends);
+  // Or, where all have met last, by how much earlier they leave that.
+  std::array<Ticks, kMost> earlier() const;
 
  private:
-  static constexpr std::size_t kKept = 64;
+  static constexpr std::size_t kKept = 32;
   static constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 
   using Earlier = std::array<Ticks, kMost>;  // than in the run, by case

@@ -72,11 +72,11 @@ struct CauseLog {
   };
   struct Group {
     CommonMoments::GroupId id;
-    bool waited;                   // somebody did
-    bool synchronised;             // nobody left before the last had come
-    Ticks last;                    // the last enter
-    std::uint64_t first_exit_pos;  // of the one who left first; of these the first location
-    std::size_t first;             // of its members in presences, in the order of their locations
+    bool waited;        // somebody did
+    bool synchronised;  // nobody left before the last had come
+    Ticks last;         // the last enter
+    std::uint64_t first_exit_pos;
+    std::size_t first;  // of its members in presences, in the order of their locations
     WaitId first_wait = 0, waits_end = 0;  // its waits, one after the other
   };
   struct SampleRecord {
@@ -89,12 +89,6 @@ struct CauseLog {
     Ticks enter, exit;
   };
   static constexpr std::uint32_t kNone32 = 0xFFFFFFFF;
-
-  // Asks for the chain to the cause of the wait in which the location is just before that time.
-  struct Asked {
-    LocationIndex location;
-    Seconds end;
-  };
 
   // Times of a trace lie near its first event; differences of clocks are small.
   Ticks since_start(Seconds time) const {
@@ -147,7 +141,11 @@ struct CauseLog {
   }
 
   LogMemory& memory;
-  Seconds start;      // when the run began
+  Seconds start;  // when the run began
+  // Of a part of a run: it begins when the last one had come to a call that it begins behind, and
+  // ends when the last one had come to the last of its groups.
+  bool begins_behind = false, goes_on = false;
+  Ticks begins_at = 0, ends_at = 0;
   bool full = false;  // what came later is left out, see RootCauses::until
   // It begins behind a call that a library has made: what it computes next may belong to that.
   bool begins_in_library = false;
@@ -167,9 +165,8 @@ struct CauseLog {
   std::vector<std::vector<Start>> starts;  // by location
   std::vector<Ticks> left_team;            // by location: the last time; 0: never
   CommonMoments moments;
-  std::vector<std::size_t> stages;  // of the analysis: how many waits were told before each
-  Amount not_listed = 0;            // waits below the threshold
-  std::size_t touched = 0;          // pieces, since what lies in files rested
+  Amount not_listed = 0;    // waits below the threshold
+  std::size_t touched = 0;  // pieces, since what lies in files rested
 };
 
 }  // namespace kojak::expert

@@ -47,6 +47,11 @@ struct Chain {
   bool explained = false;     // what follows is known
   Stretch stretch;            // what the last one awaited does,
   double begin = 0, end = 0;  // when it did so last before the wait ended
+
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(links, left_out, explained, stretch, begin, end);
+  }
 };
 
 // Samples in the stretch of a cause: how many of its process, and of each of the others that do

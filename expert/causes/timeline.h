@@ -101,19 +101,22 @@ class Timeline {
 
   Ticks end() const { return end_; }
   std::size_t size() const { return pieces_.size(); }
-  std::span<const Piece> pieces() const { return {pieces_.data(), pieces_.size()}; }
-  // Of one that is fed with pieces and nothing else: what the location did then. Those that end
-  // before what is there are left out.
-  void go_on_with(std::span<const Piece> pieces) {
-    for (const Piece& piece : pieces) {
-      if (piece.end <= end_) continue;
-      pieces_.push_back(piece);
-      end_ = piece.end;
+  // What was done before, or behind that time belongs to other parts of the run.
+  void begin_at(Ticks time) {
+    if (!pieces_.empty() && pieces_[0].stretch == Stretches::kBeforeRecording) {
+      pieces_[0].end = time;
+    } else if (time > 0) {
+      insert(0, {time, Stretches::kBeforeRecording, kNoWait});
     }
-    unnamed_ = pieces_.size();
   }
-  // Not all of its waits have their places.
-  void needs_carving() { all_placed_ = false; }
+  void end_at(Ticks time) {
+    std::size_t count = pieces_.size();
+    while (count != 0 && begin_of(count - 1) >= time) --count;
+    pieces_.resize(count);
+    if (count != 0) pieces_.back().end = std::min(pieces_.back().end, time);
+    end_ = std::min(end_, time);
+    unnamed_ = std::min(unnamed_, count);
+  }
   // f(piece, begin, end) for all that was done in [from, to], in order; 0 <= from.
   template <class F>
   void each(Ticks from, Ticks to, F&& f) const {

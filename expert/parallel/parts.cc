@@ -4,7 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "expert/causes/cause_finder.h"
+#include "expert/causes/cause_part.h"
+#include "expert/causes/cause_solver.h"
 #include "expert/parallel/archive.h"
 #include "expert/parallel/children.h"
 
@@ -29,25 +30,25 @@ struct PartRead {
 struct PartSums {
   std::string why;
   expert::PartSums sums;
-  std::optional<expert::CauseLogTables> causes;  // where they are wanted: pieces of that log follow
   template <class Archive>
   void visit(Archive& archive) {
     archive(why);
-    if (why.empty()) archive(sums, causes);
+    if (why.empty()) archive(sums);
   }
 };
 
 }  // namespace
 
 // What another process is asked for: a part, of a run that is cut there; the sums of that part;
-// then the next piece of its log.
+// then, where causes are looked for, what its waits cost.
 struct Parts::Request {
-  enum class Kind : std::uint8_t { kRead, kSums, kLog, kForget } kind{};
+  enum class Kind : std::uint8_t { kRead, kSums, kCauses, kForget } kind{};
   std::vector<std::size_t> cuts;
   expert::PassiveEvidence evidence;
+  expert::CauseRequest causes;
   template <class Archive>
   void visit(Archive& archive) {
-    archive(kind, cuts, evidence);
+    archive(kind, cuts, evidence, causes);
   }
 };
 
@@ -100,6 +101,34 @@ class Parts::Others {
   Team* team_;
   std::vector<bool> asked_;
   Children children_;
+};
+
+// Who know what the waits of the other parts cost.
+class Parts::CauseParts final : public expert::CauseParts {
+ public:
+  CauseParts(Others& others, std::size_t parts) : others_(others), parts_(parts) {}
+  std::size_t others() const override { return parts_; }
+  void ask(std::size_t part, const expert::CauseRequest& request) override {
+    others_.ask(part, {.kind = Request::Kind::kCauses, .causes = request});
+  }
+  bool hear(std::size_t part, expert::CauseAnswer& answer) override {
+    const Bytes bytes = others_.hear(part);
+    if (bytes && unpack(*bytes, answer)) return true;
+    failed = bytes ? not_understood(part) : bytes.error();
+    return false;
+  }
+  expert::CallPathIndex path(std::size_t part, expert::CallPathIndex path) const override {
+    return paths[part][path];
+  }
+  void give_up(const std::string& reason) override { why = reason; }
+
+  std::vector<std::vector<expert::CallPathIndex>> paths;  // of each part: numbers in the run
+  std::optional<Error> failed;
+  std::string why;  // one process has to do it
+
+ private:
+  Others& others_;
+  std::size_t parts_;
 };
 
 // (What stays at a limit depends on the order.)
@@ -184,15 +213,9 @@ Bytes Parts::told_part(std::size_t number, const expert::AnalysisOptions& wanted
 }
 
 Bytes Parts::told_sums(const expert::PassiveEvidence& of_run) {
-  PartSums told{{}, analysis_->take_sums(of_run), {}};
+  PartSums told{{}, analysis_->take_sums(of_run)};
   told.why = too_much(told.sums);
-  if (expert::CauseFinder* const causes = analysis_->causes()) {
-    expert::CauseLog& log = causes->log_of_part();
-    told.causes.emplace(log);
-    log_.emplace(log);
-  } else {
-    analysis_.reset();
-  }
+  if (analysis_->causes() == nullptr) analysis_.reset();
   return packed(std::move(told));
 }
 
@@ -205,11 +228,10 @@ Bytes Parts::answer(const Request& request, std::size_t number,
     case Request::Kind::kSums:
       if (analysis_ != nullptr) return told_sums(request.evidence);
       break;
-    case Request::Kind::kLog:
-      if (log_) return packed(log_->next());
+    case Request::Kind::kCauses:
+      if (analysis_ != nullptr) return packed(analysis_->causes()->answer(request.causes));
       break;
     case Request::Kind::kForget:
-      log_.reset();
       analysis_.reset();
       return std::vector<std::byte>();
   }
@@ -273,51 +295,31 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
   }
   if (of_run.crowded()) return by_one("so many calls may have waited that some are left out");
   others.ask({.kind = Request::Kind::kSums, .evidence = of_run});
-  PartSums of_last{{}, (*last)->take_sums(of_run), {}};
-  expert::CauseFinder* const causes = (*last)->causes();
-  std::optional<expert::JoinedCauseLog> joined;
-  if (causes != nullptr) {
-    of_last.causes.emplace(causes->log_of_part());
-    joined.emplace(causes->log_of_run());
-  }
+  expert::PartSums of_last = (*last)->take_sums(of_run);
   std::optional<expert::PartSums> all;
-  const auto add = [&](PartSums& told) {
-    std::vector<expert::CallPathIndex> paths(told.sums.paths.size());
-    std::iota(paths.begin(), paths.end(), expert::CallPathIndex{0});
+  CauseParts causes(others, parts - 1);
+  const auto add = [&](expert::PartSums& sums) {
     if (all) {
-      paths = all->add(told.sums);
+      causes.paths.push_back(all->add(sums));
     } else {
-      all.emplace(std::move(told.sums));
+      all.emplace(std::move(sums));
+      causes.paths.emplace_back(all->paths.size());
+      std::iota(causes.paths[0].begin(), causes.paths[0].end(), expert::CallPathIndex{0});
     }
-    if (joined) joined->expect(std::move(*told.causes), std::move(paths));
   };
   for (std::size_t k = 0; k + 1 < parts; ++k) {
-    PartSums told{{}, (*last)->no_sums(), {}};
+    PartSums told{{}, (*last)->no_sums()};
     if (Status status = hear(k, told); !status) return status.error();
     if (!told.why.empty()) return by_one(told.why);
-    if (told.causes.has_value() != joined.has_value()) return not_understood(k);
-    add(told);
+    add(told.sums);
   }
   add(of_last);
   if (const std::string why = too_much(*all); !why.empty()) return by_one(why);
-  const std::string why_apart = joined ? joined->begin(wanted.most_of_root_causes) : "";
-  if (!why_apart.empty()) return by_one(why_apart);
-  for (std::size_t k = 0; joined && k < parts; ++k) {
-    std::optional<expert::CauseLogPieces> own;
-    if (k + 1 == parts) own.emplace(causes->log_of_part());
-    for (expert::CauseLogPiece piece; piece.of != expert::CauseLogPiece::Of::kEnd;) {
-      if (own) {
-        piece = own->next();
-      } else {
-        others.ask(k, {.kind = Request::Kind::kLog});
-        if (Status status = hear(k, piece); !status) return status.error();
-      }
-      if (!joined->add(piece)) return not_understood(k);
-    }
-  }
-  if (joined) joined->finish();
   analysis_ = std::move(*last);
-  return std::optional<expert::Report>(analysis_->report(std::move(*all)));
+  expert::Report report = analysis_->report(std::move(*all), &causes);
+  if (!causes.why.empty()) return by_one(causes.why);
+  if (causes.failed) return *causes.failed;
+  return std::optional<expert::Report>(std::move(report));
 }
 
 }  // namespace kojak::parallel

@@ -3,10 +3,10 @@
 //
 // The first process cuts the run, starts the others, or asks those that a launcher has started,
 // and analyses the last slice. When all have read theirs, each tells what it shows of what the
-// whole run decides, and is told what all show; then the first one adds up what all have found, and
-// puts the logs together from which root causes are found. Each holds what an analysis holds; this
-// one a part of another one at a time. Errors: of reading, and of processes that fail or die
-// (children.h).
+// whole run decides, and is told what all show; then the first one adds up what all have found.
+// Where it looks for root causes it asks all, in several rounds (causes/rounds.h). Each holds what
+// an analysis holds; this one a part of another one at a time. Errors: of reading, and of processes
+// that fail or die (children.h).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,6 @@
 #include <string>
 
 #include "expert/analysis.h"
-#include "expert/causes/log_parts.h"
 #include "expert/parallel/local_slices.h"
 #include "expert/parallel/team.h"
 
@@ -53,6 +52,7 @@ class Parts {
   Result<std::unique_ptr<expert::PartAnalysis>> part(std::size_t number,
                                                      const expert::AnalysisOptions& wanted);
   class Others;
+  class CauseParts;
   struct Request;
   // What another one answers: when it has read its part; when the run's evidence is known.
   Bytes answer(const Request& request, std::size_t number, const expert::AnalysisOptions& wanted);
@@ -67,7 +67,6 @@ class Parts {
   expert::Gate gate_;
   std::optional<earl::Trace> trace_;                // of the last part
   std::unique_ptr<expert::PartAnalysis> analysis_;  // of a part, by what refers to the others
-  std::optional<expert::CauseLogPieces> log_;       // of its log
 };
 
 // What nobody can add up (yet), by the options that ask for it, or by sums that are; empty if there

@@ -5,13 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <initializer_list>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "expert/causes/log_parts.h"
 #include "tests/support/merge_runs.h"
 #include "tests/unit/parallel_in_parts.h"
 
@@ -119,95 +115,7 @@ TEST(CausesInParts, NotBehindTheCallOfALibrary) {
   LocalRun& run = made.end(14);
   const auto slices = slices_of(run.options());
   const InParts parts(*slices, "0");
-  EXPECT_EQ(parts.why(), "it was to be cut in a library, and root causes are looked for");
-}
-
-expert::CauseLogTables tables_of(LogMemory& memory, double start, std::size_t waits) {
-  expert::CauseLog log(2, memory);
-  log.start = Seconds{start};
-  log.waits.resize(waits);
-  return expert::CauseLogTables(log);
-}
-
-TEST(CausesInParts, WhatDoesNotBelongTogether) {
-  LogMemory memory;
-  const auto begin = [&](std::initializer_list<expert::CauseLogTables> parts) {
-    expert::CauseLog log(2, memory);
-    log.start = Seconds{5};
-    expert::JoinedCauseLog joined(log);
-    for (const expert::CauseLogTables& part : parts) joined.expect(part, {});
-    return joined.begin(10);
-  };
-  EXPECT_EQ(begin({tables_of(memory, 5, 4), tables_of(memory, 5, 5)}), "");
-  // Fewer than 10 can be numbered.
-  EXPECT_NE(begin({tables_of(memory, 5, 5), tables_of(memory, 5, 5)}), "");
-  EXPECT_NE(begin({tables_of(memory, 5, 0), tables_of(memory, 6, 0)}), "");
-  expert::CauseLogTables full = tables_of(memory, 5, 0);
-  full.full = true;
-  EXPECT_NE(begin({full}), "");
-}
-
-// A piece that names what its part does not have is none.
-TEST(CausesInParts, WhatIsNoPieceIsRefused) {
-  using Of = expert::CauseLogPiece::Of;
-  LogMemory memory;
-  const auto taken = [&](Of of, std::vector<std::byte> bytes, std::uint32_t location = 0) {
-    expert::CauseLog log(2, memory);
-    log.start = Seconds{5};
-    expert::JoinedCauseLog joined(log);
-    joined.expect(tables_of(memory, 5, 3), {});
-    if (!joined.begin(10).empty()) return false;
-    return joined.add({of, location, 0, std::move(bytes)});
-  };
-  const auto bytes_of = [](const auto& value) {
-    std::vector<std::byte> bytes(sizeof value);
-    std::memcpy(bytes.data(), &value, sizeof value);
-    return bytes;
-  };
-  EXPECT_TRUE(taken(Of::kTimeline, bytes_of(expert::Piece{4, 0, 2}), 1));
-  EXPECT_FALSE(taken(Of::kTimeline, bytes_of(expert::Piece{4, 0, 2}), 2));
-  EXPECT_FALSE(taken(Of::kTimeline, bytes_of(expert::Piece{4, 7, 2})));
-  EXPECT_FALSE(taken(Of::kTimeline, bytes_of(expert::Piece{4, 0, 3})));
-  EXPECT_FALSE(taken(Of::kTimeline, std::vector<std::byte>(3)));
-  EXPECT_FALSE(taken(Of::kGroups, bytes_of(expert::CauseLog::Group{})));
-  EXPECT_FALSE(taken(Of::kWaits, bytes_of(expert::CauseLog::WaitRecord{})));
-  EXPECT_TRUE(taken(Of::kLateEnders, bytes_of(expert::CauseLog::LateEnder{1, 2})));
-  EXPECT_FALSE(taken(Of::kLateEnders, bytes_of(expert::CauseLog::LateEnder{1, 3})));
-}
-
-// Told in two stages by each of two parts: all of the first stage come first.
-TEST(CausesInParts, WaitsOfALaterStageComeBehind) {
-  LogMemory memory;
-  expert::CauseLog all(1, memory);
-  expert::JoinedCauseLog joined(all);
-  std::vector<std::unique_ptr<expert::CauseLog>> logs;
-  for (const expert::Ticks first : {10, 20}) {
-    expert::CauseLog& log = *logs.emplace_back(std::make_unique<expert::CauseLog>(1, memory));
-    log.places.push_back({});
-    for (expert::Ticks wait = 0; wait < 3; ++wait) {
-      expert::CauseLog::WaitRecord record{};
-      record.begin = first + wait;
-      log.waits.push_back(record);
-      if (wait == 0) log.stages = {1};
-    }
-    log.late_enders.push_back({first, 2});
-    joined.expect(expert::CauseLogTables(log), {});
-  }
-  ASSERT_EQ(joined.begin(100), "");
-  for (const auto& log : logs) {
-    expert::CauseLogPieces pieces(*log, 1);  // one value each
-    for (expert::CauseLogPiece piece; piece.of != expert::CauseLogPiece::Of::kEnd;) {
-      piece = pieces.next();
-      ASSERT_TRUE(joined.add(piece));
-    }
-  }
-  joined.finish();
-  const expert::Ticks wanted[] = {10, 20, 11, 12, 21, 22};
-  ASSERT_EQ(all.waits.size(), 6u);
-  for (std::size_t w = 0; w < 6; ++w) EXPECT_EQ(all.waits[w].begin, wanted[w]) << w;
-  ASSERT_EQ(all.late_enders.size(), 2u);
-  EXPECT_EQ(all.late_enders[0].wait, 3u);
-  EXPECT_EQ(all.late_enders[1].wait, 5u);
+  EXPECT_EQ(parts.why(), "it was to be cut in a call of a library, and root causes are looked for");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -12,8 +13,7 @@
 #include <vector>
 
 #include "expert/analysis.h"
-#include "expert/causes/cause_finder.h"
-#include "expert/causes/log_parts.h"
+#include "expert/causes/cause_solver.h"
 #include "expert/cube/writer.h"
 #include "expert/output/json_report.h"
 #include "expert/output/terminal.h"
@@ -92,39 +92,44 @@ class InParts {
     of_run_.add(part.analysis->evidence());
   }
   void add_up() {
-    expert::PartAnalysis& last = *parts_.back()->analysis;
-    std::optional<expert::JoinedCauseLog> joined;
-    if (last.causes() != nullptr) joined.emplace(last.causes()->log_of_run());
     std::optional<expert::PartSums> all;
     for (const auto& part : parts_) {
       expert::PartSums sums = part->analysis->take_sums(of_run_);
-      std::vector<expert::CallPathIndex> paths(sums.paths.size());
-      std::iota(paths.begin(), paths.end(), expert::CallPathIndex{0});
       if (all) {
-        paths = all->add(sums);
+        causes_.paths.push_back(all->add(sums));
       } else {
         all.emplace(std::move(sums));
+        causes_.paths.emplace_back(all->paths.size());
+        std::iota(causes_.paths[0].begin(), causes_.paths[0].end(), expert::CallPathIndex{0});
       }
-      if (!joined) continue;
-      expert::CauseLogTables tables(part->analysis->causes()->log_of_part());
-      joined->expect(std::move(tables), std::move(paths));
     }
     why_ = parallel::too_much(*all);
-    if (why_.empty() && joined) join(*joined);
-    if (why_.empty()) report_.emplace(last.report(std::move(*all)));
+    if (!why_.empty()) return;
+    for (const auto& part : parts_) causes_.parts.push_back(part->analysis->causes());
+    report_.emplace(parts_.back()->analysis->report(std::move(*all), &causes_));
+    why_ = causes_.why;
   }
-  void join(expert::JoinedCauseLog& joined) {
-    why_ = joined.begin(options_.most_of_root_causes);
-    for (std::size_t k = 0; why_.empty() && k < parts_.size(); ++k) {
-      const auto& part = parts_[k];
-      expert::CauseLogPieces pieces(part->analysis->causes()->log_of_part(), 1 << 10);
-      for (expert::CauseLogPiece piece; piece.of != expert::CauseLogPiece::Of::kEnd;) {
-        piece = pieces.next();
-        if (!joined.add(piece)) throw std::runtime_error("a piece is none");
-      }
+
+  // The parts of this process, as if others had them.
+  struct CauseParts final : expert::CauseParts {
+    std::size_t others() const override { return parts.size() - 1; }
+    void ask(std::size_t part, const expert::CauseRequest& request) override {
+      answers[part] = parts[part]->answer(request);
     }
-    joined.finish();
-  }
+    bool hear(std::size_t part, expert::CauseAnswer& answer) override {
+      answer = std::move(answers[part]);
+      return true;
+    }
+    expert::CallPathIndex path(std::size_t part, expert::CallPathIndex path) const override {
+      return paths[part][path];
+    }
+    void give_up(const std::string& reason) override { why = reason; }
+    std::vector<expert::CausePart*> parts;
+    std::map<std::size_t, expert::CauseAnswer> answers;
+    std::vector<std::vector<expert::CallPathIndex>> paths;
+    std::string why;
+  };
+  CauseParts causes_;
   const expert::AnalysisOptions options_ = wanted();
   std::size_t held_ = 0;
   std::string why_;

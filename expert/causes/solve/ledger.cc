@@ -8,15 +8,15 @@ namespace kojak::expert {
 // there must be at least, so that there is enough in each of them.
 void CauseLedger::note_longer(std::uint32_t number, Ticks from, Ticks to, Ticks longer,
                               bool compared) {
-  constexpr std::size_t kKept = 16;
-  CauseSums& cost = costs_[number];
+  constexpr std::size_t kLatest = 16;
+  Sums& cost = costs_[number];
   cost.compared = cost.compared || compared;
   std::vector<LongerUntil>& counted = cost.counted;
   auto after = counted.end();
   while (after != counted.begin() && from < (after - 1)->to) --after;
-  const Ticks before = after != counted.begin()  ? (after - 1)->longer
-                       : counted.size() == kKept ? counted.front().longer
-                                                 : 0;
+  const Ticks before = after != counted.begin()    ? (after - 1)->longer
+                       : counted.size() == kLatest ? counted.front().longer
+                                                   : 0;
   const Ticks within = cost.longer - before;
   if (longer <= within) return;
   cost.longer += longer - within;
@@ -24,19 +24,19 @@ void CauseLedger::note_longer(std::uint32_t number, Ticks from, Ticks to, Ticks 
     counted.back().longer = cost.longer;
     return;
   }
-  if (counted.size() == kKept) counted.erase(counted.begin());
+  if (counted.size() == kLatest) counted.erase(counted.begin());
   counted.push_back({to, cost.longer});
 }
 
-CauseLedger::Cost& CauseLedger::of_pattern(CauseSums& cost, MetricIndex metric) {
-  for (auto& [known, sums] : cost.patterns) {
+CauseLedger::Cost& CauseLedger::of_pattern(std::vector<std::pair<MetricIndex, Cost>>& patterns,
+                                           MetricIndex metric) {
+  for (auto& [known, sums] : patterns) {
     if (known == metric) return sums;
   }
-  return cost.patterns.emplace_back(metric, Cost{}).second;
+  return patterns.emplace_back(metric, Cost{}).second;
 }
 
-void CauseLedger::add_direct(CauseSums& cost, std::uint32_t what, Amount amount) const {
-  constexpr std::size_t kKept = 16;  // of a cause that is one at more of them, the first
+void CauseLedger::add_direct(Sums& cost, std::uint32_t what, Amount amount) {
   if (amount == 0) return;
   const CauseLog::WaitPlace& place = log_.places[what];
   const auto add_to = [&](std::vector<std::pair<std::uint32_t, Amount>>& sums, auto&& is_same) {
@@ -45,6 +45,7 @@ void CauseLedger::add_direct(CauseSums& cost, std::uint32_t what, Amount amount)
       sum += amount;
       return;
     }
+    left_out_ = left_out_ || sums.size() == kKept;
     if (sums.size() < kKept) sums.emplace_back(what, amount);
   };
   add_to(cost.at, [&](const CauseLog::WaitPlace& other) {
@@ -88,18 +89,35 @@ void CauseLedger::note_indirect(WaitId wait, Ticks indirect) {
   sums.indirect += indirect;
 }
 
-void CauseLedger::list(RootCauses& results) const {
-  results.waits = in_seconds(all_);
-  results.unexplained = in_seconds(unexplained_);
+void CauseLedger::list(CauseSums& sums) const {
+  sums.waits = all_;
+  sums.unexplained = unexplained_;
+  for (const Sums& of : costs_) {
+    CauseCost cost{.location = of.location, .stretch = of.stretch, .patterns = of.patterns};
+    for (const auto& [what, amount] : of.objects) {
+      const CauseLog::WaitPlace& place = log_.places[what];
+      cost.objects.push_back({{place.object, place.object_id}, amount});
+    }
+    for (const auto& [what, amount] : of.at) {
+      const CauseLog::WaitPlace& place = log_.places[what];
+      cost.at.push_back({{place.call_path, place.metric}, amount});
+    }
+    cost.most = of.via.amount;
+    cost.via = of.via.link.wait;
+    cost.links = of.via.link.length;
+    cost.to = of.to;
+    cost.longer = of.longer;
+    cost.compared = of.compared;
+    sums.costs.push_back(std::move(cost));
+  }
   for (std::size_t i = 0; i < unexplained_at_.size(); ++i) {
-    results.unexplained_at.push_back({unexplained_numbers_.location(i),
-                                      unexplained_numbers_.what(i),
-                                      in_seconds(unexplained_at_[i])});
+    sums.unexplained_at.push_back(
+        {unexplained_numbers_.location(i), unexplained_numbers_.what(i), unexplained_at_[i]});
   }
   for (std::size_t i = 0; i < waits_at_.size(); ++i) {
     for (const WaitShare& w : waits_at_[i]) {
-      results.waits_at.push_back({waits_numbers_.location(i), waits_numbers_.what(i), w.metric,
-                                  in_seconds(w.direct), in_seconds(w.indirect)});
+      sums.waits_at.push_back(
+          {waits_numbers_.location(i), waits_numbers_.what(i), w.metric, w.direct, w.indirect});
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include "expert/causes/cause_chains.h"
 #include "expert/causes/log.h"
+#include "expert/causes/rounds.h"
 #include "expert/causes/solve/place_numbers.h"
 
 namespace kojak::expert {
@@ -17,13 +18,13 @@ namespace kojak::expert {
 class CauseLedger {
  public:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
-  struct Cost {
-    Amount short_term = 0, long_term = 0;
-  };
+  using Cost = CauseCost::Sums;
+  // Of a cause that is one at more windows or calls of others, some are left out.
+  static constexpr std::size_t kKept = 256;
   struct LongerUntil {
     Ticks to, longer;  // until then, of all
   };
-  struct CauseSums {
+  struct Sums {
     LocationIndex location = 0;
     StretchId stretch = 0;
     std::vector<std::pair<MetricIndex, Cost>> patterns;
@@ -65,13 +66,13 @@ class CauseLedger {
     return of.cost;
   }
   std::size_t size() const { return costs_.size(); }
-  CauseSums& operator[](std::uint32_t cost) { return costs_[cost]; }
-  const CauseSums& operator[](std::uint32_t cost) const { return costs_[cost]; }
+  Sums& operator[](std::uint32_t cost) { return costs_[cost]; }
+  const Sums& operator[](std::uint32_t cost) const { return costs_[cost]; }
 
   void note_longer(std::uint32_t cost, Ticks from, Ticks to, Ticks longer, bool compared);
-  static Cost& of_pattern(CauseSums& cost, MetricIndex metric);
+  static Cost& of_pattern(std::vector<std::pair<MetricIndex, Cost>>& patterns, MetricIndex metric);
   // `what`: a place of those who wait for it themselves.
-  void add_direct(CauseSums& cost, std::uint32_t what, Amount amount) const;
+  void add_direct(Sums& cost, std::uint32_t what, Amount amount);
   void add_wait(Ticks length) { all_ += length; }
   void leave_unexplained(WaitId wait, Amount amount);
   // Of a wait: how much of it was for waits of the one it was for.
@@ -83,11 +84,9 @@ class CauseLedger {
     return known == passed_by_idle_.end() ? 0 : known->second;
   }
 
-  // Of all waits.
-  Amount all() const { return all_; }
-  Amount unexplained() const { return unexplained_; }
-  // Sums, and the places of waits.
-  void list(RootCauses& results) const;
+  void list(CauseSums& sums) const;
+  // Some of what add_direct() tells was left out.
+  bool left_out() const { return left_out_; }
 
  private:
   struct WaitShare {
@@ -103,11 +102,12 @@ class CauseLedger {
   CauseLog& log_;
   PlaceNumbers cost_numbers_, unexplained_numbers_, waits_numbers_;
   std::vector<PlaceSums> of_place_;  // by place of waits
-  std::vector<CauseSums> costs_;
+  std::vector<Sums> costs_;
   std::vector<Amount> unexplained_at_;
   std::vector<std::vector<WaitShare>> waits_at_;
   std::unordered_map<WaitId, Ticks> passed_by_idle_;  // no more than their lengths
   Amount all_, unexplained_;
+  bool left_out_ = false;
 };
 
 }  // namespace kojak::expert

@@ -232,9 +232,9 @@ Ticks PassBack::charge(const Delay& delay, Shares shares, std::uint32_t what, Wa
       continue;
     }
     // (A wait that ends after those who waited for it: its own causes are told already.)
-    CauseLedger::CauseSums& of =
+    CauseLedger::Sums& of =
         ledger_[share.to_wait() ? ledger_.cost_of_call(share.target()) : share.target()];
-    CauseLedger::Cost& cost = ledger_.of_pattern(of, log_.places[what].metric);
+    CauseLedger::Cost& cost = ledger_.of_pattern(of.patterns, log_.places[what].metric);
     cost.short_term += own;
     cost.long_term += passed;
     ledger_.add_direct(of, what, own);
