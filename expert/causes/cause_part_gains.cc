@@ -374,7 +374,7 @@ void CausePart::replay_calls(GainFinder& gains) {
     log_.rest_after(kPiecesOfWait + who.size());
     for (std::size_t i = 0; i < who.size(); ++i) {
       const CauseLog::Presence& p = log_.presences[group.first + i];
-      members.push_back({who[i], p.enter, p.exit});
+      members.push_back({who[i], p.enter});
       met[who[i]] = p;
     }
     gains.meet(members);

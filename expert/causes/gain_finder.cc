@@ -146,7 +146,8 @@ void GainFinder::meet(std::span<const Member> members) {
     row = least(row, now, last->enter - latest, made);
   }
   use(row);
-  for (const Member& m : members) change(locations_[m.location], m.exit, row);
+  // (From when they could go on: by clocks that differ, others may await them before they left.)
+  for (const Member& m : members) change(locations_[m.location], last->enter, row);
   drop(row);
 }
 

@@ -85,7 +85,7 @@ class GainFinder {
   // All members waited for the last one.
   struct Member {
     LocationIndex location;
-    Ticks enter, exit;
+    Ticks enter;
   };
   void meet(std::span<const Member> members);
   // Call it last. Returns for each case by how much earlier the last location ends. `ends`: the

@@ -109,9 +109,15 @@ void Comparison::compare_group(std::uint32_t index) {
     }
     if (waited >= 1) {
       excepted_.clear();
+      partners_.clear();
       for (const CommonMoments::Partner& p : log_.moments.partners_since(late, since)) {
+        if (p.time > since && order_.place_of(p.location) < j) partners_.push_back(p);
+      }
+      // (Sums of doubles depend on their order, and that of partners on what was long before.)
+      std::sort(partners_.begin(), partners_.end(),
+                [](const auto& a, const auto& b) { return a.location < b.location; });
+      for (const CommonMoments::Partner& p : partners_) {
         const std::size_t i = order_.place_of(p.location);
-        if (p.time <= since || i == GroupOrder::kNoPlace || i >= j) continue;
         const double part = weights_[i] * (place - order_.shares()[i]);
         if (part < 1) continue;
         waited -= part;

@@ -79,6 +79,7 @@ class Comparison {
     double all = 0, more = 0;
   };
   std::vector<OfCall> of_call_;  // by stretch
+  std::vector<CommonMoments::Partner> partners_;
   std::vector<WaitId> waiters_;
   std::vector<double> weights_;  // of waiters: their waits by how much they were earlier
 };
