@@ -214,25 +214,24 @@ Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input&
   if (options.count("keep") != 0) return alone("--keep keeps what one process merges");
   if (reading.in_part()) return alone("--from and --to are for one process");
   if (reading.file() == "-") return alone("standard input is for one process");
-  std::optional<merge::MergeOptions> merging;
+  merge::MergeOptions merging;
   std::optional<cli::Progress> bar;
-  if (reading.merge() != nullptr) {
-    merging = *reading.merge();
-    if (team.size() > 1) {
-      merging->threads =
-          std::max(1u, merging->threads / static_cast<unsigned>(parallel::launched()->on_node));
-    }
-    const auto show = [&](std::uint64_t done, std::uint64_t all) {
-      if (!bar) bar.emplace("merging", all);
-      bar->update_now(done);
-    };
-    if (team.leads()) merging->progress = show;
-    wanted.merge = &*merging;
-  }
   // (Finding where to cut it takes as long as analysing it.)
-  if (wanted.merge == nullptr && wanted.at.empty())
+  if (reading.merge() == nullptr)
     return alone("the trace is merged already (several processes need its run's folder)");
-  wanted.file = reading.file();
+  merging = *reading.merge();
+  if (team.size() > 1) {
+    merging.threads =
+        std::max(1u, merging.threads / static_cast<unsigned>(parallel::launched()->on_node));
+  } else {
+    merging.other_files = wanted.processes;
+  }
+  const auto show = [&](std::uint64_t done, std::uint64_t all) {
+    if (!bar) bar.emplace("merging", all);
+    bar->update_now(done);
+  };
+  if (team.leads()) merging.progress = show;
+  wanted.merge = &merging;
   wanted.note = [](const std::string& text) { cli::print_note(text); };
   auto cut = parts.cut(wanted);
   if (cut && !*cut) return alone(parts.alone());
@@ -292,10 +291,10 @@ ExitCode analyse(const po::variables_map& options, parallel::Team& team) {
     whole.emplace(std::move(*opened));
     return {};
   };
-  if (!*cut || parts.definitions() == nullptr) {
+  if (!*cut) {
     if (Status status = open(); !status) return cli::failed(status.error());
   }
-  const earl::Trace* const trace = whole ? &*whole : parts.definitions();
+  const earl::Trace* const trace = whole ? &*whole : &parts.definitions();
   expert::Wishes wishes;
   expert::AnalysisOptions& analysis = wishes.analysis;
   const std::uint64_t expected = whole ? reading.events(*whole) : parts.expected_events();

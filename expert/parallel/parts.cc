@@ -108,18 +108,11 @@ std::string too_much(const expert::AnalysisOptions& wanted) {
 }
 
 Result<bool> Parts::cut(const Options& options) {
-  file_ = options.file;
+  file_ = options.merge->inputs.front();
   team_ = options.team;
-  if (options.merge != nullptr) {
-    auto slices = LocalSlices::of(*options.merge, team_);
-    if (!slices) return slices.error();
-    local_ = &**slices;
-    slices_ = std::move(*slices);
-  } else {
-    auto slices = slices_of_trace(options.file);
-    if (!slices) return slices.error();
-    slices_ = std::move(*slices);
-  }
+  auto slices = LocalSlices::of(*options.merge, team_);
+  if (!slices) return slices.error();
+  slices_ = std::move(*slices);
   alone_ = slices_->alone();
   if (alone_.empty() && slices_->cuts().empty()) {
     alone_ =
@@ -130,7 +123,6 @@ Result<bool> Parts::cut(const Options& options) {
     alone_ = "it is cut into more parts than there are processes";
   }
   if (!alone_.empty()) {
-    local_ = nullptr;
     slices_.reset();
     return false;
   }
@@ -141,8 +133,8 @@ Result<bool> Parts::cut(const Options& options) {
                  " % of the trace: " + std::to_string(parts) + " of " +
                  std::to_string(options.processes) + " processes analyse");
   }
-  if (team_ != nullptr && team_->leads() && local_ != nullptr) {
-    if (Status told = local_->tell_cuts(*team_); !told) return told.error();
+  if (team_ != nullptr && team_->leads()) {
+    if (Status told = slices_->tell_cuts(*team_); !told) return told.error();
   }
   return true;
 }

@@ -24,8 +24,7 @@ namespace kojak::parallel {
 class Parts {
  public:
   struct Options {
-    std::string file;                            // a merged trace, or
-    const merge::MergeOptions* merge = nullptr;  // of a run's local traces
+    const merge::MergeOptions* merge = nullptr;  // of the run's local traces
     std::size_t processes = 1;                   // slices of about equal length
     std::string at;        // not empty: slices that end at these meetings (Slices::cut_at)
     Team* team = nullptr;  // of that many; null: processes of our own
@@ -34,11 +33,11 @@ class Parts {
   // Cuts the run. False: alone() says why one process has to do it.
   Result<bool> cut(const Options& options);
   const std::string& alone() const { return alone_; }
-  // Of a run's local traces: a trace of them without events, about how many events it has, and what
-  // the merge found; else null, or nothing.
-  earl::Trace* definitions() { return local_ == nullptr ? nullptr : &local_->definitions(); }
-  std::uint64_t expected_events() const { return local_->expected_events(); }
-  const merge::Summary& found() const { return local_->found(); }
+  // If it was cut: a trace of it without events, about how many events it has, and what the merge
+  // found.
+  earl::Trace& definitions() { return slices_->definitions(); }
+  std::uint64_t expected_events() const { return slices_->expected_events(); }
+  const merge::Summary& found() const { return slices_->found(); }
 
   // Once, if it was cut. Nothing: see alone(). This object must outlive the report.
   Result<std::optional<expert::Report>> analyse(const expert::AnalysisOptions& wanted);
@@ -56,8 +55,7 @@ class Parts {
   Result<std::optional<expert::Report>> add_up(const expert::AnalysisOptions& wanted);
   std::string alone_, file_;
   Team* team_ = nullptr;
-  std::unique_ptr<Slices> slices_;
-  LocalSlices* local_ = nullptr;  // `slices_`, of local traces
+  std::unique_ptr<LocalSlices> slices_;
   std::uint64_t events_ = 0;
   expert::Gate gate_;
   std::optional<earl::Trace> trace_;                // of the last part

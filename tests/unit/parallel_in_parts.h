@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -13,8 +14,10 @@
 #include "expert/analysis.h"
 #include "expert/cube/writer.h"
 #include "expert/output/terminal.h"
+#include "expert/parallel/archive.h"
 #include "expert/parallel/local_slices.h"
 #include "expert/parallel/parts.h"
+#include "tests/support/merged_slices.h"
 
 namespace kojak::test {
 
@@ -49,7 +52,10 @@ inline std::string analysed_whole(merge::MergeOptions options, const std::string
 // Analyses the slices of a run that is cut at these meetings, one after the other.
 class InParts {
  public:
-  InParts(parallel::Slices& slices, const std::string& at) : why_(slices.alone()) {
+  // `with`: changes what is wanted of a part.
+  using With = std::function<void(const earl::Trace&, expert::AnalysisOptions&)>;
+  InParts(parallel::Slices& slices, const std::string& at, With with = {})
+      : with_(std::move(with)), why_(slices.alone()) {
     if (why_.empty()) why_ = slices.cut_at(at);
     for (std::size_t k = 0; k < slices.size() && why_.empty(); ++k) read(slices, k);
     if (of_run_.crowded() && why_.empty()) why_ = "too many calls";
@@ -65,6 +71,7 @@ class InParts {
  private:
   struct Part {
     expert::Gate gate;
+    expert::AnalysisOptions options = wanted();
     std::optional<earl::Trace> trace;
     std::optional<expert::PartAnalysis> analysis;
   };
@@ -79,8 +86,9 @@ class InParts {
     auto trace = earl::Trace::from(std::move(*records), "run");
     if (!trace) throw std::runtime_error(trace.error().message());
     part.trace.emplace(std::move(*trace));
-    part.analysis.emplace(expert::TracePart{&*part.trace, slices.standing(k), &part.gate}, options_,
-                          k + 1 == slices.size());
+    if (with_) with_(*part.trace, part.options);
+    part.analysis.emplace(expert::TracePart{&*part.trace, slices.standing(k), &part.gate},
+                          part.options, k + 1 == slices.size());
     const auto merged = slices.finish();
     if (!merged) throw std::runtime_error(merged.error().message());
     why_ = part.analysis->why().empty() ? *merged : part.analysis->why();
@@ -89,13 +97,15 @@ class InParts {
   void add_up() {
     std::optional<expert::PartSums> all;
     for (const auto& part : parts_) {
-      expert::PartSums sums = part->analysis->take_sums(of_run_);
+      expert::PartSums sums = part->analysis->no_sums();
+      if (!parallel::unpack(parallel::packed(part->analysis->take_sums(of_run_)), sums))
+        throw std::runtime_error("sums cannot be read");
       all ? all->add(sums) : void(all.emplace(std::move(sums)));
     }
     why_ = parallel::too_much(*all);
     if (why_.empty()) report_.emplace(parts_.back()->analysis->report(std::move(*all)));
   }
-  const expert::AnalysisOptions options_ = wanted();
+  const With with_;
   std::size_t held_ = 0;
   std::string why_;
   expert::PassiveEvidence of_run_;
@@ -114,7 +124,7 @@ inline std::unique_ptr<parallel::LocalSlices> slices_of(merge::MergeOptions opti
 // Of the merged trace, which is written here.
 inline std::unique_ptr<parallel::Slices> merged_slices_of(const merge::MergeOptions& options) {
   if (!merge::merge_traces(options)) throw std::runtime_error("not merged");
-  auto slices = parallel::slices_of_trace(options.output);
+  auto slices = slices_of_trace(options.output);
   if (!slices) throw std::runtime_error(slices.error().message());
   return std::move(*slices);
 }
