@@ -68,7 +68,7 @@ class LocalRows {
   static Result<LocalRows> open(const merge::MergeOptions& options,
                                 std::size_t most_rows = RowTable::kMost);
   SurveyPart survey(merge::TraceRange range);
-  Status read();                        // all
+  Status read();  // all
   // What others have read, too. `told_on`: chosen() follows.
   Status put_together(SurveyPart all, bool told_on);
   // All, but of the rows those of these meetings, which stay here, too. Once.

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "expert/parallel/archive.h"
+#include "epilog/format/archive.h"
 #include "expert/parallel/children.h"
 
 namespace kojak::parallel {
@@ -40,11 +40,18 @@ struct Request {
   }
 };
 
+// Of an answer that is kept.
+std::string name_of(Request::Kind kind, std::size_t part) {
+  constexpr const char* kWords[] = {"part-", "sums-", "forget-"};
+  return kWords[static_cast<std::size_t>(kind)] + std::to_string(part);
+}
+
 // The processes that do the other parts: children, or a team, whose members wait until what they
 // tell is received, and for what they are asked next.
 class Others {
  public:
-  Others(Team* team, std::size_t parts) : team_(team), parts_(parts) {}
+  Others(Team* team, std::size_t parts, Patience patience)
+      : team_(team), parts_(parts), children_(std::move(patience)) {}
   Status start(const Children::Work& work, std::vector<std::size_t> cuts) {
     if (team_ == nullptr) return children_.start(parts_, work);
     ask({.kind = Request::Kind::kRead, .cuts = std::move(cuts)});
@@ -110,7 +117,9 @@ std::string too_much(const expert::AnalysisOptions& wanted) {
 Result<bool> Parts::cut(const Options& options) {
   file_ = options.merge->inputs.front();
   team_ = options.team;
-  auto slices = LocalSlices::of(*options.merge, team_);
+  kept_ = options.kept;
+  note_ = options.note;
+  auto slices = LocalSlices::of(*options.merge, team_, kept_);
   if (!slices) return slices.error();
   slices_ = std::move(*slices);
   alone_ = slices_->alone();
@@ -127,11 +136,11 @@ Result<bool> Parts::cut(const Options& options) {
     return false;
   }
   const std::size_t parts = slices_->size();
-  if (options.at.empty() && parts < options.processes && options.note) {
-    options.note(std::to_string(parts) + " parts, the longest has " +
-                 std::to_string(slices_->percent_of_longest()) +
-                 " % of the trace: " + std::to_string(parts) + " of " +
-                 std::to_string(options.processes) + " processes analyse");
+  if (options.at.empty() && parts < options.processes && note_) {
+    note_(std::to_string(parts) + " parts, the longest has " +
+          std::to_string(slices_->percent_of_longest()) +
+          " % of the trace: " + std::to_string(parts) + " of " + std::to_string(options.processes) +
+          " processes analyse");
   }
   if (team_ != nullptr && team_->leads()) {
     if (Status told = slices_->tell_cuts(*team_); !told) return told.error();
@@ -158,26 +167,47 @@ Result<std::unique_ptr<expert::PartAnalysis>> Parts::part(std::size_t number,
   return analysis;
 }
 
-Bytes Parts::told_part(std::size_t number, const expert::AnalysisOptions& wanted) {
+Status Parts::read_part(std::size_t number, const expert::AnalysisOptions& wanted) {
+  if (analysis_ != nullptr) return {};
   expert::AnalysisOptions quietly = wanted;
   quietly.progress = nullptr;
+  if (wanted.send_modes != nullptr) *wanted.send_modes = wanted.send_modes->fresh();
   auto analysis = part(number, quietly);
   if (!analysis) return analysis.error();
-  PartRead told{alone_, slices_->own_events(number, trace_->events_read()),
-                (*analysis)->evidence()};
-  if (told.why.empty()) analysis_ = std::move(*analysis);
+  analysis_ = std::move(*analysis);
+  return {};
+}
+
+Bytes Parts::told_part(std::size_t number, const expert::AnalysisOptions& wanted) {
+  if (Status status = read_part(number, wanted); !status) return status.error();
+  PartRead told{alone_, slices_->own_events(number, trace_->events_read()), analysis_->evidence()};
+  if (!told.why.empty()) {
+    analysis_.reset();
+  } else if (kept_ && analysis_->decided()) {
+    // Its sums are what they are whatever the others show: the part need not be read for them
+    // again.
+    const Bytes sums = told_sums(number, wanted, told.evidence);
+    if (!sums) return sums;
+    Status status = kept_.keep(name_of(Request::Kind::kSums, number), {}, *sums);
+    if (!status) return status.error();
+  }
   return packed(std::move(told));
 }
 
-Bytes Parts::told_sums(const expert::PassiveEvidence& of_run) {
+// (Where it was kept what the part shows, but not this, it has not been read.)
+Bytes Parts::told_sums(std::size_t number, const expert::AnalysisOptions& wanted,
+                       const expert::PassiveEvidence& of_run) {
+  if (Status status = read_part(number, wanted); !status) return status.error();
   const auto analysis = std::move(analysis_);
-  PartSums told{{}, analysis->take_sums(of_run)};
-  told.why = too_much(told.sums);
+  PartSums told{alone_, alone_.empty() ? analysis->take_sums(of_run) : analysis->no_sums()};
+  if (told.why.empty()) told.why = too_much(told.sums);
   return packed(std::move(told));
 }
 
 void Parts::serve(const expert::AnalysisOptions& wanted) {
   if (!too_much(wanted).empty()) return;
+  const auto number = static_cast<std::size_t>(team_->rank() - 1);
+  bool asked = false;  // for the part
   while (const auto work = team_->next_work()) {
     Request request;
     const bool good = unpack(*work, request);
@@ -185,16 +215,29 @@ void Parts::serve(const expert::AnalysisOptions& wanted) {
     if (request.kind == Request::Kind::kForget) {
       analysis_.reset();
       team_->answer(std::vector<std::byte>());
-    } else if (!good || (sums ? analysis_ == nullptr : request.cuts != slices_->cuts())) {
+    } else if (!good || (sums ? !asked : request.cuts != slices_->cuts())) {
       team_->answer(Error{.code = ExitCode::kOutputFailed,
                           .reason = "it sees other traces than the first process",
                           .remedy = "the run's folder must be the same for all processes"});
     } else {
-      const auto number = static_cast<std::size_t>(team_->rank() - 1);
+      asked = true;
+      const auto answer = [&] {
+        return sums ? told_sums(number, wanted, request.evidence) : told_part(number, wanted);
+      };
       team_->answer(
-          guarded([&] { return sums ? told_sums(request.evidence) : told_part(number, wanted); }));
+          guarded([&] { return kept_or(kept_, name_of(request.kind, number), *work, answer); }));
     }
   }
+}
+
+void Parts::say_what_is_there() const {
+  std::size_t there = 0;
+  for (std::size_t k = 0; k + 1 < slices_->size(); ++k) {
+    there +=
+        kept_.has(name_of(Request::Kind::kRead, k)) && kept_.has(name_of(Request::Kind::kSums, k));
+  }
+  if (there == 0 || !note_) return;
+  note_(std::to_string(there) + " of " + std::to_string(slices_->size()) + " parts were there");
 }
 
 Result<std::optional<expert::Report>> Parts::analyse(const expert::AnalysisOptions& wanted) {
@@ -213,13 +256,18 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
     return std::optional<expert::Report>();
   };
   const std::size_t parts = slices_->size();
-  Others others(team_, parts - 1);
+  say_what_is_there();
+  Others others(team_, parts - 1, Patience(note_));
   const auto work = [&](std::size_t k, const Children::Ask& ask) -> Bytes {
-    Bytes told = told_part(k, wanted);
+    using Kind = Request::Kind;
+    Bytes told = kept_or(kept_, name_of(Kind::kRead, k), packed(slices_->cuts()),
+                         [&] { return told_part(k, wanted); });
     if (!told) return told;
+    const std::vector<std::byte> evidence = ask(std::move(told));
     expert::PassiveEvidence of_run;
-    if (!unpack(ask(std::move(told)), of_run)) return cannot_be_read();
-    return told_sums(of_run);
+    if (!unpack(evidence, of_run)) return cannot_be_read();
+    return kept_or(kept_, name_of(Kind::kSums, k), evidence,
+                   [&] { return told_sums(k, wanted, of_run); });
   };
   if (Status status = others.start(work, slices_->cuts()); !status) return status.error();
   auto last = part(parts - 1, wanted);

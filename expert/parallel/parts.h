@@ -4,6 +4,7 @@
 // The first process cuts the run, starts the others, or asks those that a launcher has started,
 // and analyses the last slice. When all have read theirs, each tells what it shows of what the
 // whole run decides, and is told what all show; then the first one adds up what all have found.
+// What the others answer may be kept in a folder: then it is taken from there the next time.
 // Each holds what an analysis holds; this one a part of another one at a time. Errors: of reading,
 // and of processes that fail or die (children.h).
 #pragma once
@@ -28,6 +29,7 @@ class Parts {
     std::size_t processes = 1;                   // slices of about equal length
     std::string at;        // not empty: slices that end at these meetings (Slices::cut_at)
     Team* team = nullptr;  // of that many; null: processes of our own
+    KeptFiles kept;        // where what the others answer lies for the next time, if it is to
     std::function<void(const std::string&)> note;  // says a line
   };
   // Cuts the run. False: alone() says why one process has to do it.
@@ -43,18 +45,26 @@ class Parts {
   Result<std::optional<expert::Report>> analyse(const expert::AnalysisOptions& wanted);
   // Another one's of a team: does what the leader asks for.
   void serve(const expert::AnalysisOptions& wanted);
+  // When all is written.
+  void forget_kept() const { kept_.clear(); }
   // Of the run, where there is a report.
   std::uint64_t events() const { return events_; }
 
  private:
   Result<std::unique_ptr<expert::PartAnalysis>> part(std::size_t number,
                                                      const expert::AnalysisOptions& wanted);
-  // What another one gives back when it has read its part; and when the run's evidence is known.
+  // Another one's: reads its part, if it has not; what it gives back then; and when the run's
+  // evidence is known.
+  Status read_part(std::size_t number, const expert::AnalysisOptions& wanted);
   Bytes told_part(std::size_t number, const expert::AnalysisOptions& wanted);
-  Bytes told_sums(const expert::PassiveEvidence& of_run);
+  Bytes told_sums(std::size_t number, const expert::AnalysisOptions& wanted,
+                  const expert::PassiveEvidence& of_run);
+  void say_what_is_there() const;
   Result<std::optional<expert::Report>> add_up(const expert::AnalysisOptions& wanted);
   std::string alone_, file_;
   Team* team_ = nullptr;
+  KeptFiles kept_;
+  std::function<void(const std::string&)> note_;
   std::unique_ptr<LocalSlices> slices_;
   std::uint64_t events_ = 0;
   expert::Gate gate_;

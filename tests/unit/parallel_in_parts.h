@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "epilog/format/archive.h"
 #include "expert/analysis.h"
 #include "expert/cube/writer.h"
 #include "expert/output/terminal.h"
-#include "expert/parallel/archive.h"
 #include "expert/parallel/local_slices.h"
 #include "expert/parallel/parts.h"
 #include "tests/support/merged_slices.h"
@@ -98,7 +98,7 @@ class InParts {
     std::optional<expert::PartSums> all;
     for (const auto& part : parts_) {
       expert::PartSums sums = part->analysis->no_sums();
-      if (!parallel::unpack(parallel::packed(part->analysis->take_sums(of_run_)), sums))
+      if (!unpack(packed(part->analysis->take_sums(of_run_)), sums))
         throw std::runtime_error("sums cannot be read");
       all ? all->add(sums) : void(all.emplace(std::move(sums)));
     }
