@@ -29,7 +29,7 @@ struct PartSums {
   }
 };
 
-// What the leader of a team asks for: a part, of a run that is cut there; or the sums of that part.
+// What another one is asked for: a part, of a run that is cut there; or the sums of that part.
 struct Request {
   enum class Kind : std::uint8_t { kRead, kSums, kForget } kind{};
   std::vector<std::size_t> cuts;
@@ -42,7 +42,7 @@ struct Request {
 
 // Of an answer that is kept.
 std::string name_of(Request::Kind kind, std::size_t part) {
-  constexpr const char* kWords[] = {"part-", "sums-", "forget-"};
+  constexpr const char* kWords[] = {"part-", "sums-"};
   return kWords[static_cast<std::size_t>(kind)] + std::to_string(part);
 }
 
@@ -65,12 +65,12 @@ class Others {
   }
   // When all were heard: asks for their sums.
   void tell(const expert::PassiveEvidence& evidence) {
+    const Request sums{.kind = Request::Kind::kSums, .cuts = {}, .evidence = evidence};
     if (team_ != nullptr) {
-      ask({.kind = Request::Kind::kSums, .evidence = evidence});
+      ask(sums);
     } else {
       heard_ = 0;
-      const std::vector<std::byte> bytes = packed(evidence);
-      for (std::size_t k = 0; k < parts_; ++k) children_.tell(k, bytes);
+      for (std::size_t k = 0; k < parts_; ++k) children_.tell(k, packed(sums));
     }
     told_ = true;
   }
@@ -194,7 +194,6 @@ Bytes Parts::told_part(std::size_t number, const expert::AnalysisOptions& wanted
   return packed(std::move(told));
 }
 
-// (Where it was kept what the part shows, but not this, it has not been read.)
 Bytes Parts::told_sums(std::size_t number, const expert::AnalysisOptions& wanted,
                        const expert::PassiveEvidence& of_run) {
   if (Status status = read_part(number, wanted); !status) return status.error();
@@ -204,30 +203,28 @@ Bytes Parts::told_sums(std::size_t number, const expert::AnalysisOptions& wanted
   return packed(std::move(told));
 }
 
+Bytes Parts::answer(const std::vector<std::byte>& asked, std::size_t number,
+                    const expert::AnalysisOptions& wanted) {
+  Request request;
+  if (!unpack(asked, request)) return cannot_be_read();
+  if (request.kind == Request::Kind::kForget) {
+    analysis_.reset();
+    return std::vector<std::byte>();
+  }
+  return kept_or(kept_, name_of(request.kind, number), asked, [&]() -> Bytes {
+    if (request.kind == Request::Kind::kSums) return told_sums(number, wanted, request.evidence);
+    if (request.cuts == slices_->cuts()) return told_part(number, wanted);
+    return Error{.code = ExitCode::kOutputFailed,
+                 .reason = "it sees other traces than the first process",
+                 .remedy = "the run's folder must be the same for all processes"};
+  });
+}
+
 void Parts::serve(const expert::AnalysisOptions& wanted) {
   if (!too_much(wanted).empty()) return;
   const auto number = static_cast<std::size_t>(team_->rank() - 1);
-  bool asked = false;  // for the part
-  while (const auto work = team_->next_work()) {
-    Request request;
-    const bool good = unpack(*work, request);
-    const bool sums = request.kind == Request::Kind::kSums;
-    if (request.kind == Request::Kind::kForget) {
-      analysis_.reset();
-      team_->answer(std::vector<std::byte>());
-    } else if (!good || (sums ? !asked : request.cuts != slices_->cuts())) {
-      team_->answer(Error{.code = ExitCode::kOutputFailed,
-                          .reason = "it sees other traces than the first process",
-                          .remedy = "the run's folder must be the same for all processes"});
-    } else {
-      asked = true;
-      const auto answer = [&] {
-        return sums ? told_sums(number, wanted, request.evidence) : told_part(number, wanted);
-      };
-      team_->answer(
-          guarded([&] { return kept_or(kept_, name_of(request.kind, number), *work, answer); }));
-    }
-  }
+  while (const auto work = team_->next_work())
+    team_->answer(guarded([&] { return answer(*work, number, wanted); }));
 }
 
 void Parts::say_what_is_there() const {
@@ -259,15 +256,9 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
   say_what_is_there();
   Others others(team_, parts - 1, Patience(note_));
   const auto work = [&](std::size_t k, const Children::Ask& ask) -> Bytes {
-    using Kind = Request::Kind;
-    Bytes told = kept_or(kept_, name_of(Kind::kRead, k), packed(slices_->cuts()),
-                         [&] { return told_part(k, wanted); });
-    if (!told) return told;
-    const std::vector<std::byte> evidence = ask(std::move(told));
-    expert::PassiveEvidence of_run;
-    if (!unpack(evidence, of_run)) return cannot_be_read();
-    return kept_or(kept_, name_of(Kind::kSums, k), evidence,
-                   [&] { return told_sums(k, wanted, of_run); });
+    const Request part{.kind = Request::Kind::kRead, .cuts = slices_->cuts(), .evidence = {}};
+    Bytes told = answer(packed(part), k, wanted);
+    return told ? answer(ask(std::move(told)), k, wanted) : told;
   };
   if (Status status = others.start(work, slices_->cuts()); !status) return status.error();
   auto last = part(parts - 1, wanted);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "expert/analysis.h"
 #include "expert/parallel/local_slices.h"
@@ -53,8 +54,11 @@ class Parts {
  private:
   Result<std::unique_ptr<expert::PartAnalysis>> part(std::size_t number,
                                                      const expert::AnalysisOptions& wanted);
-  // Another one's: reads its part, if it has not; what it gives back then; and when the run's
-  // evidence is known.
+  // Another one's, of a part: the answer to what it is asked, also from what is kept. Of these:
+  // what it gives back when it has read its part; and when the run's evidence is known. (Where the
+  // first was kept, and the second was not, it has not read it.)
+  Bytes answer(const std::vector<std::byte>& asked, std::size_t number,
+               const expert::AnalysisOptions& wanted);
   Status read_part(std::size_t number, const expert::AnalysisOptions& wanted);
   Bytes told_part(std::size_t number, const expert::AnalysisOptions& wanted);
   Bytes told_sums(std::size_t number, const expert::AnalysisOptions& wanted,

@@ -1,8 +1,10 @@
 // An analysis by several processes that is begun again: whichever of their answers were kept, the
 // report is the same, and what was kept is taken.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <map>
 
 #include "tests/support/merge_runs.h"
 #include "tests/support/passive_program.h"
@@ -45,6 +47,13 @@ class Restarted : public ::testing::Test {
     if (Status status = files.open(); !status) throw std::runtime_error(status.error().message());
     return files;
   }
+  // A file that is written again is another one.
+  ino_t file_of(const std::string& folder, const std::string& name) const {
+    struct stat status {};
+    if (::stat((dir_.file(folder) + "/" + name + ".kept").c_str(), &status) != 0)
+      throw std::runtime_error(name);
+    return status.st_ino;
+  }
   const TempDir dir_;
   std::optional<LocalRun> run_;
   merge::MergeOptions options_;
@@ -76,7 +85,15 @@ TEST_F(Restarted, FromWhateverIsThere) {
       }
       for (const char* k : {"0", "1"})
         there += files.has(std::string("part-") + k) && files.has(std::string("sums-") + k);
+      std::map<std::string, ino_t> taken;  // what need not be written again
+      for (const std::string& name : names) {
+        const bool sums = name.starts_with("sums-");
+        if (files.has(name) && (!sums || files.has("part-" + name.substr(5))))
+          taken[name] = file_of(folder, name);
+      }
       EXPECT_EQ(report(files), whole) << folder;
+      for (const auto& [name, file] : taken)
+        EXPECT_EQ(file_of(folder, name), file) << folder << ' ' << name;
       std::vector<std::string> notes;
       if (there != 0) notes.push_back(std::to_string(there) + " of 3 parts were there");
       EXPECT_EQ(notes_, notes) << folder;
