@@ -70,12 +70,11 @@ class ProcessesTest(CommandTest):
         self.assertEqual((several.status, several.out, several.err, theirs), (one.status, one.out, one.err, outputs))
 
     def test_few_files_may_be_open(self):
-        self.make("fence", 20_000, "--ranks", 48)
+        self.make("fence", 400_000, "--ranks", 48)
         one, outputs = self.analyse("--causes=never")
         ran = self.run_command("sh", "-c", f"ulimit -n 48; {BIN / 'expert'} --full --causes=never --processes 30 -o b.cube run",
                                env={"NO_COLOR": "1"})
-        self.assertEqual(ran.status, 0, ran.err)
-        self.assertNotIn(ALONE, ran.err)
+        self.assertEqual((ran.status, ran.err), (0, ""))  # (so many parts there are)
         self.assertEqual((self.dir / "b.cube").read_bytes(), outputs[0], one.err)
 
     def test_one_reads_a_merged_trace(self):
