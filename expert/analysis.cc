@@ -159,6 +159,9 @@ PartAnalysis::~PartAnalysis() = default;
 PassiveEvidence PartAnalysis::evidence() const {
   return state_->reading.analysis.finders().evidence();
 }
+bool PartAnalysis::decided() const {
+  return state_->reading.analysis.finders().decided();
+}
 PartSums PartAnalysis::take_sums(const PassiveEvidence& of_run) {
   state_->reading.analysis.finish(&of_run);
   PartSums sums = state_->reading.take_sums();

@@ -77,6 +77,8 @@ class PartAnalysis {
   const std::string& why() const { return why_; }
   // What it shows of what the whole run decides.
   PassiveEvidence evidence() const;
+  // Whether its sums are the same whatever the others show.
+  bool decided() const;
   // Once. `of_run`: what all parts show.
   PartSums take_sums(const PassiveEvidence& of_run);
   // Of any part, before they are read.

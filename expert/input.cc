@@ -30,6 +30,16 @@ std::string newest_trace(const std::string& directory) {
 
 }  // namespace
 
+std::string report_name(const std::string& trace) {
+  if (trace == "-") return "-";
+  std::error_code ignored;
+  if (fs::is_directory(trace, ignored)) return (fs::path(trace) / "a.cube").string();
+  fs::path path = trace;
+  if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
+  path.replace_extension(".cube");
+  return path.string();
+}
+
 std::string Input::complete(const boost::program_options::variables_map& options,
                             std::vector<std::string> outputs) {
   std::error_code ignored;

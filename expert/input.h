@@ -71,4 +71,8 @@ class Input {
   std::optional<merge::MergedStream> stream_;  // last: its thread uses the rest
 };
 
+// Its report: the trace's name with .cube. "run/a.elg.zst" gives "run/a.cube", as the directory
+// "run" does.
+std::string report_name(const std::string& trace);
+
 }  // namespace kojak::expert

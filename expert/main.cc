@@ -28,6 +28,7 @@
 #include "expert/parallel/diverted.h"
 #include "expert/parallel/launched.h"
 #include "expert/parallel/parts.h"
+#include "expert/parallel/task.h"
 #include "expert/parallel/team.h"
 #include "expert/parallel/work.h"
 #include "expert/patterns/catalogue.h"
@@ -49,6 +50,7 @@ constexpr cli::ToolInfo kInfo{
     "Finds out why a program waited, from its run's directory (merged on the way) or a merged\n"
     "trace ('-': standard input). Writes a CUBE report, prints who made the others wait.",
     "expert elg_prog_4 && cube elg_prog_4/a.cube",
+    "Exit status: 0 fine, 1 wrong usage, 2 bad input, 3 events lost or suspect, 4 not written.",
 };
 
 // Where the patterns' documentation lies: beside this program as installed or as built, else where
@@ -62,17 +64,6 @@ std::string documentation_url() {
     }
   }
   return file_url(std::string(KOJAK_DOC_INSTALLED) + "/");
-}
-
-// The trace's name with .cube: "run/a.elg.zst" gives "run/a.cube", as the directory "run" does.
-std::string report_name(const std::string& trace) {
-  if (trace == "-") return "-";
-  std::error_code ignored;
-  if (fs::is_directory(trace, ignored)) return (fs::path(trace) / "a.cube").string();
-  fs::path path = trace;
-  if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
-  path.replace_extension(".cube");
-  return path.string();
 }
 
 std::string describe(std::uint64_t events, const expert::Report& report) {
@@ -183,8 +174,18 @@ void print_results(const po::variables_map& options, const expert::Report& repor
   out.flush();
 }
 
-std::size_t processes_of(const po::variables_map& options) {
-  return options.count("processes") == 0 ? 1 : options["processes"].as<std::size_t>();
+// Where what is found lies for the next time, if it is to: of the same work by so many processes.
+KeptFiles kept_files(const po::variables_map& options, const merge::MergeOptions& merging,
+                     std::size_t processes) {
+  if (options.count("restart") == 0) return {};
+  // (All but where and how much of the report is written.)
+  std::vector<std::string> words = cli::words_of(
+      options, {"restart", "output", "csv", "full", "doc-url", "no-source", "files-told"});
+  for (const std::size_t number : {processes, static_cast<std::size_t>(merging.model)})
+    words.push_back(std::to_string(number));
+  words.emplace_back(KOJAK_VERSION);
+  return {options["restart"].as<std::string>(),
+          parallel::task_of(words, options["trace"].as<std::string>())};
 }
 
 void say_alone(const std::string& why) {
@@ -196,7 +197,7 @@ void say_alone(const std::string& why) {
 Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input& reading,
                           parallel::Team& team, parallel::Parts& parts) {
   parallel::Parts::Options wanted;
-  wanted.processes = processes_of(options);
+  wanted.processes = expert::processes_of(options);
   if (team.size() > 1) {
     wanted.processes = static_cast<std::size_t>(team.size());
     wanted.team = &team;
@@ -211,26 +212,29 @@ Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input&
   if (options.count("keep") != 0) return alone("--keep keeps what one process merges");
   if (reading.in_part()) return alone("--from and --to are for one process");
   if (reading.file() == "-") return alone("standard input is for one process");
-  std::optional<merge::MergeOptions> merging;
+  merge::MergeOptions merging;
   std::optional<cli::Progress> bar;
-  if (reading.merge() != nullptr) {
-    merging = *reading.merge();
-    if (team.size() > 1) {
-      merging->threads =
-          std::max(1u, merging->threads / static_cast<unsigned>(parallel::launched()->on_node));
-    }
-    const auto show = [&](std::uint64_t done, std::uint64_t all) {
-      if (!bar) bar.emplace("merging", all);
-      bar->update_now(done);
-    };
-    if (team.leads()) merging->progress = show;
-    wanted.merge = &*merging;
-  }
   // (Finding where to cut it takes as long as analysing it.)
-  if (wanted.merge == nullptr && wanted.at.empty())
+  if (reading.merge() == nullptr)
     return alone("the trace is merged already (several processes need its run's folder)");
-  wanted.file = reading.file();
+  merging = *reading.merge();
+  if (team.size() > 1) {
+    merging.threads =
+        std::max(1u, merging.threads / static_cast<unsigned>(parallel::launched()->on_node));
+  } else {
+    merging.other_files = wanted.processes;
+  }
+  const auto show = [&](std::uint64_t done, std::uint64_t all) {
+    if (!bar) bar.emplace("merging", all);
+    bar->update_now(done);
+  };
+  if (team.leads()) merging.progress = show;
+  wanted.merge = &merging;
   wanted.note = [](const std::string& text) { cli::print_note(text); };
+  wanted.kept = kept_files(options, merging, wanted.processes);
+  if (wanted.kept && team.leads()) {
+    if (Status status = wanted.kept.open(); !status) return status.error();
+  }
   auto cut = parts.cut(wanted);
   if (cut && !*cut) return alone(parts.alone());
   return cut;
@@ -249,8 +253,10 @@ Result<std::optional<expert::Report>> by_several(parallel::Parts& parts,
 
 ExitCode analyse(const po::variables_map& options, parallel::Team& team) {
   const std::string input = options["trace"].as<std::string>();
-  std::string output =
-      options.count("output") != 0 ? options["output"].as<std::string>() : report_name(input);
+  if (const std::string wrong = expert::wrong_processes(options, team.size()); !wrong.empty())
+    return cli::usage_error(wrong);
+  std::string output = options.count("output") != 0 ? options["output"].as<std::string>()
+                                                    : expert::report_name(input);
   if (input == "-" && options.count("output") == 0) {
     return cli::usage_error("reading standard input needs -o REPORT ('-o -' for standard output)");
   }
@@ -289,25 +295,21 @@ ExitCode analyse(const po::variables_map& options, parallel::Team& team) {
     whole.emplace(std::move(*opened));
     return {};
   };
-  if (!*cut || parts.definitions() == nullptr) {
+  if (!*cut) {
     if (Status status = open(); !status) return cli::failed(status.error());
   }
-  const earl::Trace* const trace = whole ? &*whole : parts.definitions();
+  const earl::Trace* const trace = whole ? &*whole : &parts.definitions();
   expert::Wishes wishes;
   expert::AnalysisOptions& analysis = wishes.analysis;
   const std::uint64_t expected = whole ? reading.events(*whole) : parts.expected_events();
+  if (team.size() > 1) wishes.in_folder = parallel::launched()->share_of_node();
   if (const std::string wrong = wishes.complete(options, *trace, expected); !wrong.empty()) {
     return cli::usage_error(wrong);
   }
   cli::Progress progress("analysing", expected);
   analysis.progress = [&](std::uint64_t events) { progress.update_now(events); };
   analysis.partners = !cli::quiet() || !html.empty() || !wishes.json.empty();
-  if (wishes.without_causes) {
-    cli::print_note(
-        "the trace is large: the report leaves out who made the others wait; expert "
-        "--causes=always " +
-        input + " says it");
-  }
+  for (const std::string& note : wishes.notes) cli::print_note(note);
   if (timeline) analysis.page = &*timeline;
   std::optional<expert::Report> in_parts;
   if (!team.leads()) {
@@ -356,6 +358,7 @@ ExitCode analyse(const po::variables_map& options, parallel::Team& team) {
     for (const Error& failure : failures) cli::print_error(failure);
     return failures.front().code;
   }
+  parts.forget_kept();
   if (!expert::any_suspect(report.findings())) {
     return reading.suspect() ? ExitCode::kSuspect : ExitCode::kFine;
   }
@@ -391,12 +394,6 @@ ExitCode run(const po::variables_map& options, const std::vector<std::string>& c
   }
   if (options.count("trace") == 0)
     return cli::usage_error("no trace given, nor the directory of a run");
-  constexpr std::size_t kMostProcesses = 1024;
-  if (const auto n = processes_of(options); n == 0 || n > kMostProcesses) {
-    return cli::usage_error("--processes is a number from 1 to 1024");
-  } else if (n > 1 && options.count("keep") != 0) {
-    return cli::usage_error("--keep keeps what one process merges: not with --processes");
-  }
   parallel::Team nobody;
   if (options.count("alone") != 0) return analyse(options, nobody);
   auto team = parallel::Team::join(
@@ -414,10 +411,7 @@ ExitCode run(const po::variables_map& options, const std::vector<std::string>& c
   // What is written goes through the launcher, which shows a terminal where there may be a file.
   if (joined->size() > 1) ::setenv("NO_COLOR", "1", 0);
   if (!joined->leads()) return follow(options, *joined);
-  const bool both = joined->size() > 1 && processes_of(options) > 1;
-  const ExitCode status =
-      both ? cli::usage_error("--processes starts processes of its own: not under a launcher")
-           : analyse(options, *joined);
+  const ExitCode status = analyse(options, *joined);
   joined->end(status);
   return status;
 }
@@ -473,7 +467,9 @@ int main(int argc, char** argv) {
        "where the pages about the patterns are");
   options.visible.add_options()("processes", po::value<std::size_t>()->value_name("N"),
                                 "of a run: so many processes analyse it")(
-      "alone", "do not ask other processes of an mpirun");
+      "restart", po::value<std::string>()->value_name("FOLDER"),
+      "keep there what they find, and go on from it")("alone",
+                                                      "do not ask other processes of an mpirun");
   // By kojak run, which says itself what lies where.
   options.hidden.add_options()("trace", po::value<std::string>())("files-told",
                                                                   po::value<std::string>());

@@ -1,8 +1,12 @@
 #include "expert/wishes.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
+#include "epilog/format/io/log_memory.h"
 #include "expert/findings/report_metrics.h"
 
 namespace kojak::expert {
@@ -40,7 +44,37 @@ std::string wrong_selection(const Selection& selection, const Definitions& defin
          " (without --select the findings may say why)";
 }
 
+// Whether the logs of root causes of so many events have no room; empty if they have. (They may
+// need more. What has no room takes memory, epilog/format/io/log_memory.h.)
+std::string lacking_room(double events) {
+  constexpr double kOfEvent = 6, kMega = 1e6;
+  const char* const told = ::secure_getenv("TMPDIR");
+  const std::string folder = told != nullptr && *told != '\0' ? told : "/tmp";
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  const double wanted = events * kOfEvent, room = static_cast<double>(space.available);
+  if (error || wanted <= LogMemory::kInMemory || wanted <= room) return "";
+  const auto megabytes = [](double bytes) { return std::to_string(std::llround(bytes / kMega)); };
+  return "root causes may need " + megabytes(wanted) + " MB in " + folder + ", which has " +
+         megabytes(room) + ": the rest takes memory (set TMPDIR to another place)";
+}
+
 }  // namespace
+
+std::size_t processes_of(const boost::program_options::variables_map& options) {
+  return options.count("processes") == 0 ? 1 : options["processes"].as<std::size_t>();
+}
+std::string wrong_processes(const boost::program_options::variables_map& options, int launched) {
+  constexpr std::size_t kMost = 1024;
+  const std::size_t n = processes_of(options);
+  if (n == 0 || n > kMost) return "--processes is a number from 1 to 1024";
+  if (n > 1 && launched > 1) return "--processes starts processes of its own: not under a launcher";
+  if (n > 1 && options.count("keep") != 0)
+    return "--keep keeps what one process merges: not with --processes";
+  if (n == 1 && launched == 1 && options.count("restart") != 0)
+    return "--restart is for several processes: with --processes N, or under mpirun";
+  return "";
+}
 
 std::string Wishes::complete(const boost::program_options::variables_map& options,
                              const earl::Trace& trace, std::uint64_t events) {
@@ -67,7 +101,14 @@ std::string Wishes::complete(const boost::program_options::variables_map& option
     return "--causes is always, auto or never, not \"" + when + "\"";
   }
   analysis.root_causes = when == "always" || (when == "auto" && events <= kMany);
-  without_causes = when == "auto" && !analysis.root_causes;
+  if (when == "auto" && !analysis.root_causes) {
+    notes.push_back(
+        "the trace is large: the report leaves out who made the others wait; expert "
+        "--causes=always " +
+        options["trace"].as<std::string>() + " says it");
+  }
+  const std::string lacking = lacking_room(static_cast<double>(events) * in_folder);
+  if (analysis.root_causes && !lacking.empty()) notes.push_back(lacking);
   analysis.selection = {names_of(options, "select"), names_of(options, "exclude")};
   return wrong_selection(analysis.selection, trace.definitions());
 }

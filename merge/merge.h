@@ -39,7 +39,8 @@ struct MergeOptions {
   Compression compression = Compression::kNone;  // of the output
   bool lock_grants = false;  // lock records where locks are granted and released; extended only
   ClockCorrection clock = ClockCorrection::kLinear;
-  std::size_t open_files = 0;  // at most so many inputs open at a time; 0: what the system allows
+  std::size_t open_files = 0;   // at most so many inputs open at a time; 0: what the system allows
+  std::size_t other_files = 0;  // so many of these the caller needs itself
   unsigned threads = std::thread::hardware_concurrency();  // in all; 1: none but the caller's
   std::uint64_t least_for_threads = 1u << 19;  // bytes of input; for less, one is enough
   // Memory for held ends in bytes; 0: by the number of processes; 1: none, all in the spill file.

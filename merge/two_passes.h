@@ -49,7 +49,8 @@ class TwoPasses {
   Result<Summary> write(const MergeOptions& options, const Slice* slice = nullptr);
 
  private:
-  explicit TwoPasses(const MergeOptions& options) : options_(options), files_(options.open_files) {}
+  explicit TwoPasses(const MergeOptions& options)
+      : options_(options), files_(options.open_files, options.other_files) {}
   Status find_traces();
   std::function<void(std::uint64_t)> progress() const;
 

@@ -31,7 +31,7 @@ Chain CauseChains::to_cause(const ChainWanted& wanted) const {
   }
   std::reverse(chain.links.begin(), chain.links.end());
   chain.left_out = wanted.links - chain.links.size();
-  end_chain(chain, wanted.location, wanted.stretch, wanted.to);
+  end_chain(chain, wanted.location, wanted.stretch, wanted.from, wanted.to);
   return chain;
 }
 
@@ -49,7 +49,7 @@ std::optional<Chain> CauseChains::of(const CauseRequest::Asked& asked) const {
     if (!known) break;
     const Next& next = found->second;
     wait = next.to_wait ? next.target : kNoWait;
-    if (!next.to_wait) end_chain(chain, next.culprit, next.target, next.to);
+    if (!next.to_wait) end_chain(chain, next.culprit, next.target, next.from, next.to);
   }
   return chain;
 }
@@ -66,7 +66,7 @@ ChainLink CauseChains::link_of(WaitId wait, LocationIndex awaited) const {
           log_.seconds_at(w.end)};
 }
 
-void CauseChains::end_chain(Chain& chain, LocationIndex culprit, StretchId stretch,
+void CauseChains::end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks from,
                             Ticks to) const {
   chain.explained = true;
   chain.stretch = log_.stretches[stretch];
@@ -76,13 +76,13 @@ void CauseChains::end_chain(Chain& chain, LocationIndex culprit, StretchId stret
       log_.doing(culprit, serves ? CauseLog::Known::kService : CauseLog::Known::kDirect);
   const Piece* piece = timeline.before(to);
   for (std::size_t i = 0; piece != nullptr && i < CauseLog::kMostPieces; ++i) {
-    const Ticks begin = timeline.begin_of(*piece);
+    const Ticks begin = std::max(timeline.begin_of(*piece), from);
     if (piece->stretch == stretch && piece->wait == kNoWait) {
       chain.begin = log_.seconds_at(begin);
       chain.end = log_.seconds_at(std::min(piece->end, to));
       return;
     }
-    piece = timeline.before(begin);
+    piece = begin > from ? timeline.before(begin) : nullptr;
   }
 }
 

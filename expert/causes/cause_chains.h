@@ -37,7 +37,7 @@ class CauseChains {
     LocationIndex culprit = kNoLocation;
     bool to_wait = false;
     std::uint32_t target = 0;  // a wait of the culprit, or a stretch
-    Ticks to = 0;              // the end of the interval in which the culprit is to blame
+    Ticks from = 0, to = 0;    // the interval in which the culprit is to blame
     std::size_t link = 0;      // at least so many links are before it, see want()
   };
 
@@ -69,7 +69,8 @@ class CauseChains {
   }
   WaitId wait_before(const CauseRequest::Asked& asked) const;
   ChainLink link_of(WaitId wait, LocationIndex awaited) const;
-  void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks to) const;
+  void end_chain(Chain& chain, LocationIndex culprit, StretchId stretch, Ticks from,
+                 Ticks to) const;
 
   CauseLog& log_;
   std::unordered_map<WaitId, Next> next_;  // of the waits on the chains that were asked for

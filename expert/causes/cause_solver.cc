@@ -126,6 +126,7 @@ void CauseSolver::add(std::size_t part, CauseSums& sums, RootCauses& results) {
       all.most = cost.most;
       all.via = cost.via;
       all.links = cost.links;
+      all.from = cost.from;
       all.to = cost.to;
       chain_in_[number] = part;
     }
@@ -239,7 +240,7 @@ bool CauseSolver::find_chains(std::span<ListedCause> listed) {
     const std::size_t part = chain_in_[l.cost];
     const std::size_t most = std::min(room, CauseChains::kMostLinks);
     requests[part].chains.push_back({cost.location, parts_[part].in_part.at(cost.stretch), cost.via,
-                                     cost.links, cost.to, most});
+                                     cost.links, cost.from, cost.to, most});
     room -= std::min<std::size_t>(most, cost.links);
     causes[part].push_back(&l.cause);
   }

@@ -50,17 +50,17 @@ struct CauseCost {
   std::vector<std::pair<OfObject, Amount>> objects;
   std::vector<std::pair<AtCall, Amount>> at;
   // The wait that passed on most of it, how much, and the links of the chain that begins with it;
-  // the end of the interval in which it is to blame for that.
+  // the interval in which it is to blame for that.
   double most = 0;
   WaitId via = 0;
   std::uint32_t links = 0;
-  Ticks to = 0;
+  Ticks from = 0, to = 0;
   Ticks longer = 0;
   bool compared = false;
 
   template <class Archive>
   void visit(Archive& archive) {
-    archive(location, stretch, patterns, objects, at, most, via, links, to, longer, compared);
+    archive(location, stretch, patterns, objects, at, most, via, links, from, to, longer, compared);
   }
 };
 
@@ -171,7 +171,7 @@ struct ChainWanted {  // of a cause, as CauseCost tells
   StretchId stretch;
   WaitId via;
   std::uint32_t links;
-  Ticks to;
+  Ticks from, to;
   std::uint64_t most;  // links
 };
 

@@ -90,11 +90,15 @@ std::string words_of(int status) {
 
 }  // namespace
 
+std::string Children::part(std::size_t k) const {
+  return "part " + std::to_string(k + 1) + " of " + std::to_string(children_.size() + 1);
+}
+
 Error Children::failed(std::size_t k, const std::string& why) const {
-  return Error{.code = ExitCode::kOutputFailed,
-               .reason = "part " + std::to_string(k + 1) + " of " +
-                         std::to_string(children_.size() + 1) + " could not be analysed: " + why,
-               .remedy = "fewer processes need less memory; without --processes one does it all"};
+  return Error{
+      .code = ExitCode::kOutputFailed,
+      .reason = part(k) + " could not be analysed: " + why,
+      .remedy = "fewer processes need less memory and files; without --processes one does it all"};
 }
 
 Status Children::start(std::size_t n, const Work& work) {
@@ -131,12 +135,14 @@ int Children::end(Child& child) {
 Bytes Children::hear(std::size_t k) {
   Header header;
   std::vector<std::byte> bytes;
-  if (!read_message(children_[k].socket, header, bytes)) {
+  const int from = children_[k].socket;
+  if (!patience_.waiting_for(part(k), [&] { return read_message(from, header, bytes); })) {
     return failed(k, words_of(end(children_[k])));
   }
   if (header.good != 0) return bytes;
   Error error = failed(k, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   error.code = static_cast<ExitCode>(header.code);
+  if (error.reason.ends_with(')')) error.remedy.clear();  // it has one of its own
   return error;
 }
 

@@ -12,9 +12,11 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "epilog/format/error.h"
+#include "expert/parallel/patience.h"
 #include "expert/parallel/work.h"
 
 namespace kojak::parallel {
@@ -32,7 +34,7 @@ class Children {
   // Answers it.
   void tell(std::size_t k, const std::vector<std::byte>& answer);
 
-  Children() = default;
+  explicit Children(Patience patience = Patience()) : patience_(std::move(patience)) {}
   ~Children();
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
@@ -44,7 +46,9 @@ class Children {
   };
   int end(Child& child);  // waits for its end; its status
   Error failed(std::size_t k, const std::string& why) const;
+  std::string part(std::size_t k) const;
   std::vector<Child> children_;
+  Patience patience_;
 };
 
 }  // namespace kojak::parallel

@@ -13,6 +13,7 @@ struct Launched {
   int on_node = 1;       // of these, as far as is known
   std::string launcher;  // "mpirun", "mpiexec", "srun"
   std::string mpi;       // whose libraries it starts programs for: "openmpi", "mpich"
+  double share_of_node() const { return static_cast<double>(on_node) / size; }
 };
 
 // Absent where this process is the only one, or no launcher known to us started it.

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "epilog/format/archive.h"
 #include "epilog/format/service.h"
-#include "expert/parallel/archive.h"
 #include "expert/parallel/not_added.h"
 
 namespace kojak::parallel {

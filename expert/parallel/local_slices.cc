@@ -10,21 +10,24 @@
 
 namespace kojak::parallel {
 
-Result<std::unique_ptr<LocalSlices>> LocalSlices::of(const merge::MergeOptions& options,
-                                                     Team* team) {
+Result<std::unique_ptr<LocalSlices>> LocalSlices::of(const merge::MergeOptions& options, Team* team,
+                                                     const KeptFiles& kept) {
   auto rows = LocalRows::open(options);
   if (!rows) return rows.error();
   std::unique_ptr<LocalSlices> slices(new LocalSlices(std::move(*rows)));
-  const bool leads = team == nullptr || team->leads();
+  Team nobody;
+  Team& readers = team == nullptr ? nobody : *team;
+  const bool leads = readers.leads();
   if (!leads) {
-    const auto read = read_for_leader(*team, slices->rows_);
+    const auto read = read_for_leader(readers, slices->rows_, kept);
     if (!read) return read.error();
     if (!*read) slices->alone_ = "the first process does it";
     if (!*read) return slices;
   } else {
-    const bool together = team != nullptr && slices->rows_.why_alone_by_files().empty() &&
-                          !slices->rows_.merge().copied();
-    Status read = together ? read_together(*team, slices->rows_) : slices->rows_.read();
+    const bool in_shares = (team != nullptr || kept) &&
+                           slices->rows_.why_alone_by_files().empty() &&
+                           !slices->rows_.merge().copied();
+    Status read = in_shares ? read_together(readers, slices->rows_, kept) : slices->rows_.read();
     if (!read) return read.error();
   }
   slices->options_ = options;

@@ -20,9 +20,9 @@ namespace kojak::parallel {
 class LocalSlices final : public Slices {
  public:
   // `team`: reads the local traces together with it (shared_survey.h). The leader cuts and tells
-  // it; the others come back when it has, cut like that, or cannot be cut.
+  // it; the others come back when it has, cut like that, or cannot be cut. What is found is kept.
   static Result<std::unique_ptr<LocalSlices>> of(const merge::MergeOptions& options,
-                                                 Team* team = nullptr);
+                                                 Team* team = nullptr, const KeptFiles& kept = {});
   Status tell_cuts(Team& team);
 
   const earl::Standing* standing(std::size_t number) override;

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "epilog/format/archive.h"
 #include "expert/causes/cause_part.h"
 #include "expert/causes/cause_solver.h"
-#include "expert/parallel/archive.h"
 #include "expert/parallel/children.h"
 
 namespace kojak::parallel {
@@ -52,11 +52,21 @@ struct Parts::Request {
   }
 };
 
+namespace {
+
+// Of an answer that is kept.
+std::string name_of(bool sums, std::size_t part) {
+  return (sums ? "sums-" : "part-") + std::to_string(part);
+}
+
+}  // namespace
+
 // The processes that do the other parts: children, or a team, whose members wait until what they
 // tell is received, and for what they are asked next.
 class Parts::Others {
  public:
-  Others(Team* team, std::size_t parts) : team_(team), asked_(parts) {}
+  Others(Team* team, std::size_t parts, Patience patience)
+      : team_(team), asked_(parts), children_(std::move(patience)) {}
   // Asks for their parts.
   Status start(const Children::Work& work, const std::vector<std::size_t>& cuts) {
     if (team_ == nullptr) return children_.start(asked_.size(), work);
@@ -143,18 +153,13 @@ std::string too_much(const expert::AnalysisOptions& wanted) {
 }
 
 Result<bool> Parts::cut(const Options& options) {
-  file_ = options.file;
+  file_ = options.merge->inputs.front();
   team_ = options.team;
-  if (options.merge != nullptr) {
-    auto slices = LocalSlices::of(*options.merge, team_);
-    if (!slices) return slices.error();
-    local_ = &**slices;
-    slices_ = std::move(*slices);
-  } else {
-    auto slices = slices_of_trace(options.file);
-    if (!slices) return slices.error();
-    slices_ = std::move(*slices);
-  }
+  kept_ = options.kept;
+  note_ = options.note;
+  auto slices = LocalSlices::of(*options.merge, team_, kept_);
+  if (!slices) return slices.error();
+  slices_ = std::move(*slices);
   alone_ = slices_->alone();
   if (alone_.empty() && slices_->cuts().empty()) {
     alone_ =
@@ -165,19 +170,18 @@ Result<bool> Parts::cut(const Options& options) {
     alone_ = "it is cut into more parts than there are processes";
   }
   if (!alone_.empty()) {
-    local_ = nullptr;
     slices_.reset();
     return false;
   }
   const std::size_t parts = slices_->size();
-  if (options.at.empty() && parts < options.processes && options.note) {
-    options.note(std::to_string(parts) + " parts, the longest has " +
-                 std::to_string(slices_->percent_of_longest()) +
-                 " % of the trace: " + std::to_string(parts) + " of " +
-                 std::to_string(options.processes) + " processes analyse");
+  if (options.at.empty() && parts < options.processes && note_) {
+    note_(std::to_string(parts) + " parts, the longest has " +
+          std::to_string(slices_->percent_of_longest()) +
+          " % of the trace: " + std::to_string(parts) + " of " + std::to_string(options.processes) +
+          " processes analyse");
   }
-  if (team_ != nullptr && team_->leads() && local_ != nullptr) {
-    if (Status told = local_->tell_cuts(*team_); !told) return told.error();
+  if (team_ != nullptr && team_->leads()) {
+    if (Status told = slices_->tell_cuts(*team_); !told) return told.error();
   }
   return true;
 }
@@ -201,54 +205,88 @@ Result<std::unique_ptr<expert::PartAnalysis>> Parts::part(std::size_t number,
   return analysis;
 }
 
-Bytes Parts::told_part(std::size_t number, const expert::AnalysisOptions& wanted) {
+Status Parts::read_part(std::size_t number, const expert::AnalysisOptions& wanted) {
+  if (analysis_ != nullptr && !summed_) return {};
   expert::AnalysisOptions quietly = wanted;
   quietly.progress = nullptr;
+  if (wanted.send_modes != nullptr) *wanted.send_modes = wanted.send_modes->fresh();
+  summed_ = false;
   auto analysis = part(number, quietly);
   if (!analysis) return analysis.error();
-  PartRead told{alone_, slices_->own_events(number, trace_->events_read()),
-                (*analysis)->evidence()};
-  if (told.why.empty()) analysis_ = std::move(*analysis);
+  analysis_ = std::move(*analysis);
+  return {};
+}
+
+Bytes Parts::told_part(std::size_t number, const expert::AnalysisOptions& wanted) {
+  if (Status status = read_part(number, wanted); !status) return status.error();
+  PartRead told{alone_, slices_->own_events(number, trace_->events_read()), analysis_->evidence()};
+  if (!told.why.empty()) {
+    analysis_.reset();
+  } else if (kept_ && analysis_->decided()) {
+    // Its sums are what they are whatever the others show: the part need not be read for them
+    // again.
+    const Bytes sums = told_sums(number, wanted, told.evidence);
+    if (!sums) return sums;
+    Status status = kept_.keep(name_of(true, number), {}, *sums);
+    if (!status) return status.error();
+  }
   return packed(std::move(told));
 }
 
-Bytes Parts::told_sums(const expert::PassiveEvidence& of_run) {
-  PartSums told{{}, analysis_->take_sums(of_run)};
-  told.why = too_much(told.sums);
+Bytes Parts::told_sums(std::size_t number, const expert::AnalysisOptions& wanted,
+                       const expert::PassiveEvidence& of_run) {
+  if (Status status = read_part(number, wanted); !status) return status.error();
+  PartSums told{alone_, alone_.empty() ? analysis_->take_sums(of_run) : analysis_->no_sums()};
+  if (told.why.empty()) told.why = too_much(told.sums);
+  summed_ = true;
   if (analysis_->causes() == nullptr) analysis_.reset();
   return packed(std::move(told));
 }
 
-Bytes Parts::answer(const Request& request, std::size_t number,
-                    const expert::AnalysisOptions& wanted) {
-  switch (request.kind) {
-    case Request::Kind::kRead:
-      if (request.cuts == slices_->cuts()) return told_part(number, wanted);
-      break;
-    case Request::Kind::kSums:
-      if (analysis_ != nullptr) return told_sums(request.evidence);
-      break;
-    case Request::Kind::kCauses:
-      if (analysis_ != nullptr) return packed(analysis_->causes()->answer(request.causes));
-      break;
-    case Request::Kind::kForget:
-      analysis_.reset();
-      return std::vector<std::byte>();
+// (Where its sums were kept, it may not have been read.)
+Bytes Parts::told_causes(std::size_t number, const expert::AnalysisOptions& wanted,
+                         const expert::CauseRequest& request) {
+  if (analysis_ == nullptr || !summed_) {
+    if (const Bytes sums = told_sums(number, wanted, of_run_); !sums) return sums;
   }
-  return Error{.code = ExitCode::kOutputFailed,
-               .reason = "it sees other traces than the first process",
-               .remedy = "the run's folder must be the same for all processes"};
+  if (analysis_ == nullptr || !alone_.empty()) return cannot_be_read();
+  return packed(analysis_->causes()->answer(request));
+}
+
+Bytes Parts::answer(const std::vector<std::byte>& asked, std::size_t number,
+                    const expert::AnalysisOptions& wanted) {
+  Request request;
+  if (!unpack(asked, request)) return cannot_be_read();
+  const bool sums = request.kind == Request::Kind::kSums;
+  if (sums) of_run_ = request.evidence;
+  if (request.kind == Request::Kind::kCauses) return told_causes(number, wanted, request.causes);
+  if (request.kind == Request::Kind::kForget) {
+    analysis_.reset();
+    return std::vector<std::byte>();
+  }
+  return kept_or(kept_, name_of(sums, number), asked, [&]() -> Bytes {
+    if (sums) return told_sums(number, wanted, request.evidence);
+    if (request.cuts == slices_->cuts()) return told_part(number, wanted);
+    return Error{.code = ExitCode::kOutputFailed,
+                 .reason = "it sees other traces than the first process",
+                 .remedy = "the run's folder must be the same for all processes"};
+  });
 }
 
 void Parts::serve(const expert::AnalysisOptions& wanted) {
   if (!too_much(wanted).empty()) return;
   const auto number = static_cast<std::size_t>(team_->rank() - 1);
-  while (const auto work = team_->next_work()) {
-    team_->answer(guarded([&]() -> Bytes {
-      Request request;
-      return unpack(*work, request) ? answer(request, number, wanted) : cannot_be_read();
-    }));
+  while (const auto work = team_->next_work())
+    team_->answer(guarded([&] { return answer(*work, number, wanted); }));
+}
+
+void Parts::say_what_is_there() const {
+  std::size_t there = 0;
+  for (std::size_t k = 0; k + 1 < slices_->size(); ++k) {
+    there += kept_.has(name_of(false, k)) && kept_.has(name_of(true, k));
   }
+  if (there == 0 || !note_) return;
+  note_(std::to_string(there) + " of " + std::to_string(slices_->size()) + " parts were there");
 }
 
 Result<std::optional<expert::Report>> Parts::analyse(const expert::AnalysisOptions& wanted) {
@@ -267,12 +305,13 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
     return std::optional<expert::Report>();
   };
   const std::size_t parts = slices_->size();
-  Others others(team_, parts - 1);
+  say_what_is_there();
+  Others others(team_, parts - 1, Patience(note_));
   const auto work = [&](std::size_t k, const Children::Ask& ask) -> Bytes {
-    Bytes told = told_part(k, wanted);
-    Request request;
-    while (told && unpack(ask(std::move(told)), request)) told = answer(request, k, wanted);
-    return told ? cannot_be_read() : told;
+    Bytes told =
+        answer(packed(Request{.kind = Request::Kind::kRead, .cuts = slices_->cuts()}), k, wanted);
+    while (told) told = answer(ask(std::move(told)), k, wanted);
+    return told;
   };
   if (Status status = others.start(work, slices_->cuts()); !status) return status.error();
   auto last = part(parts - 1, wanted);

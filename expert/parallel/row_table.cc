@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "expert/parallel/mixed.h"
+#include "epilog/format/mixed.h"
 #include "expert/parallel/rows.h"
 
 namespace kojak::parallel {

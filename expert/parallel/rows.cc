@@ -8,8 +8,8 @@
 
 #include "epilog/format/epoch_moves.h"
 #include "epilog/format/field_values.h"
+#include "epilog/format/mixed.h"
 #include "epilog/format/openmp_constructs.h"
-#include "expert/parallel/mixed.h"
 
 namespace kojak::parallel {
 namespace {

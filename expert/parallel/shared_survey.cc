@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "expert/parallel/archive.h"
+#include "epilog/format/archive.h"
 
 namespace kojak::parallel {
 namespace {
@@ -14,31 +14,44 @@ struct Share {
   merge::TraceRange range;
 };
 
+// The answer of who reads it.
+Bytes read_share(const std::vector<std::byte>& asked, int rank, LocalRows& rows,
+                 const KeptFiles& kept) {
+  Share share;
+  if (!unpack(asked, share) || share.traces != rows.merge().traces().size()) {
+    return Error{.code = ExitCode::kOutputFailed,
+                 .reason = "it sees other traces than the first process",
+                 .remedy = "the run's folder must be the same for all processes"};
+  }
+  return kept_or(kept, "survey-" + std::to_string(rank), asked,
+                 [&]() -> Bytes { return packed(rows.survey(share.range)); });
+}
+
 }  // namespace
 
-Status read_together(Team& team, LocalRows& rows) {
+Status read_together(Team& team, LocalRows& rows, const KeptFiles& kept) {
   const auto& traces = rows.merge().traces();
   const auto shares = merge::shares_of(traces, static_cast<std::size_t>(team.size()));
-  for (int rank = 1; rank < team.size(); ++rank) {
-    team.ask(rank, packed(Share{traces.size(), shares[static_cast<std::size_t>(rank)]}));
-  }
+  const auto asked = [&](int rank) {
+    return packed(Share{traces.size(), shares[static_cast<std::size_t>(rank)]});
+  };
+  for (int rank = 1; rank < team.size(); ++rank) team.ask(rank, asked(rank));
+  Bytes told = guarded([&] { return read_share(asked(0), 0, rows, kept); });
   SurveyPart all;
-  Bytes told = guarded([&]() -> Bytes {
-    all = rows.survey(shares[0]);
-    return std::vector<std::byte>();
-  });
   // (They wait until it is taken, also where it is of no use any more.)
-  for (int rank = 1; rank < team.size(); ++rank) {
-    Bytes answer = team.answer_of(rank);
+  for (int rank = 0; rank < team.size(); ++rank) {
+    if (rank != 0) {
+      Bytes answer = team.answer_of(rank);
+      if (told) told = std::move(answer);
+    }
     if (!told) continue;
-    told = std::move(answer);
     SurveyPart part;
-    if (told && !unpack(*told, part)) told = cannot_be_read();
+    if (!unpack(*told, part)) told = cannot_be_read();
     all.found.insert(all.found.end(), part.found.begin(), part.found.end());
     all.rows.insert(all.rows.end(), part.rows.begin(), part.rows.end());
   }
   if (!told) return told.error();
-  return rows.put_together(std::move(all), true);
+  return rows.put_together(std::move(all), team.size() > 1);
 }
 
 Status tell_chosen(Team& team, int others, const std::vector<Meeting>& meetings, LocalRows& rows) {
@@ -51,7 +64,7 @@ Status tell_chosen(Team& team, int others, const std::vector<Meeting>& meetings,
   return status;
 }
 
-Result<bool> read_for_leader(Team& team, LocalRows& rows) {
+Result<bool> read_for_leader(Team& team, LocalRows& rows, const KeptFiles& kept) {
   // Does what the leader asks for. Whatever goes wrong is the answer, for which the leader waits.
   const auto serve = [&](auto&& does) -> Result<bool> {
     const auto work = team.next_work();
@@ -61,13 +74,8 @@ Result<bool> read_for_leader(Team& team, LocalRows& rows) {
     team.answer(std::move(done));
     return result;
   };
-  auto served = serve([&](const std::vector<std::byte>& work) -> Bytes {
-    Share share;
-    if (unpack(work, share) && share.traces == rows.merge().traces().size())
-      return packed(rows.survey(share.range));
-    return Error{.code = ExitCode::kOutputFailed,
-                 .reason = "it sees other traces than the first process",
-                 .remedy = "the run's folder must be the same for all processes"};
+  auto served = serve([&](const std::vector<std::byte>& work) {
+    return read_share(work, team.rank(), rows, kept);
   });
   if (!served || !*served) return served;
   SurveyPart all;

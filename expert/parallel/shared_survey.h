@@ -10,12 +10,12 @@
 
 namespace kojak::parallel {
 
-// The leader's, of traces that were opened: all are read.
-Status read_together(Team& team, LocalRows& rows);
+// The leader's, of traces that were opened: all are read, or taken from what is kept.
+Status read_together(Team& team, LocalRows& rows, const KeptFiles& kept);
 // And when it has chosen where the run is cut: to the first `others`.
 Status tell_chosen(Team& team, int others, const std::vector<Meeting>& meetings, LocalRows& rows);
 
 // The others': reads what it is asked to read. True: all is there, with the chosen meetings alone.
-Result<bool> read_for_leader(Team& team, LocalRows& rows);
+Result<bool> read_for_leader(Team& team, LocalRows& rows, const KeptFiles& kept);
 
 }  // namespace kojak::parallel

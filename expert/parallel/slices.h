@@ -61,11 +61,6 @@ class Slices {
   std::uint64_t length_ = 0;       // of the run, as Meeting::done
 };
 
-// Of a merged trace: reads the file once for the meetings, and for each slice what lies in it.
-// Memory: at most 2^20 rows, with where their locations stand, and the definitions of each
-// location.
-Result<std::unique_ptr<Slices>> slices_of_trace(const std::string& file);
-
 // Why a trace with these definitions cannot be cut; null if it may.
 const char* why_alone(const Definitions& definitions, const Dialect& dialect);
 

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
-#include "expert/parallel/archive.h"
+#include "epilog/format/archive.h"
 #include "expert/parallel/launched.h"
 #include "expert/parallel/mpi/expert_mpi.h"
 #include "expert/parallel/task.h"
@@ -21,32 +18,6 @@
 namespace kojak::parallel {
 namespace {
 namespace fs = std::filesystem;
-
-// Says something once if it is there for long.
-class Watch {
- public:
-  Watch(std::chrono::seconds patience, std::function<void()> say)
-      : thread_([this, patience, say = std::move(say)] {
-          std::unique_lock lock(mutex_);
-          if (!ended_.wait_for(lock, patience, [this] { return over_; })) say();
-        }) {}
-  ~Watch() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    ended_.notify_all();
-    thread_.join();
-  }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-
- private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool over_ = false;
-  std::thread thread_;
-};
 
 std::string library_of(const std::string& mpi, const std::vector<fs::path>& folders) {
   const fs::path name =
@@ -137,7 +108,10 @@ bool compare(const ExpertMpi& mpi, int rank, int size, const std::string& task) 
 }  // namespace
 
 Team::Team(Team&& other) noexcept
-    : mpi_(std::exchange(other.mpi_, nullptr)), rank_(other.rank_), size_(other.size_) {}
+    : patience_(std::move(other.patience_)),
+      mpi_(std::exchange(other.mpi_, nullptr)),
+      rank_(other.rank_),
+      size_(other.size_) {}
 
 Team::~Team() {
   abort();
@@ -161,6 +135,7 @@ Result<Team> Team::join(const Options& options) {
     return cannot_join(*start, "MPI knows of " + std::to_string(size));
   }
   if (compare(**mpi, rank, size, task_of(options.command, options.input))) {
+    team.patience_ = Patience(options.note);
     team.mpi_ = *mpi;
     team.rank_ = rank;
     team.size_ = size;
@@ -236,14 +211,13 @@ void Team::answer(Bytes result) {
 }
 
 Bytes Team::answer_of(int rank) {
-  const std::vector<std::byte> bytes = receive(rank);
+  const std::string who = "process " + std::to_string(rank) + " of " + std::to_string(size_);
+  const auto bytes = patience_.waiting_for(who, [&] { return receive(rank); });
   Answer answer;
   Unpacker unpacker(bytes);
   unpacker(answer);
   const auto failed = [&](ExitCode code, const std::string& why) {
-    return Error{.code = code,
-                 .reason = "process " + std::to_string(rank) + " of " + std::to_string(size_) +
-                           " could not analyse its part: " + why};
+    return Error{.code = code, .reason = who + " could not analyse its part: " + why};
   };
   if (!unpacker.good()) return failed(ExitCode::kOutputFailed, "what it tells cannot be read");
   if (answer.failed) return failed(answer.code, answer.why);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "epilog/format/error.h"
+#include "expert/parallel/patience.h"
 #include "expert/parallel/work.h"
 
 namespace kojak::parallel {
@@ -65,6 +66,7 @@ class Team {
  private:
   void send(int first, int last, std::vector<std::byte> bytes);
   std::vector<std::byte> receive(int from);
+  Patience patience_;
   ExitCode status_{};               // the leader's, when it has ended
   const ExpertMpi* mpi_ = nullptr;  // null: there is nobody else, or not any more
   int rank_ = 0, size_ = 1;

@@ -21,4 +21,13 @@ Bytes guarded(const std::function<Bytes()>& work) {
   }
 }
 
+Bytes kept_or(const KeptFiles& kept, const std::string& name, const std::vector<std::byte>& request,
+              const std::function<Bytes()>& work) {
+  if (auto bytes = kept.find(name, request)) return std::move(*bytes);
+  Bytes done = work();
+  if (!done) return done;
+  Status status = kept.keep(name, request, *done);
+  return status ? std::move(done) : status.error();
+}
+
 }  // namespace kojak::parallel

@@ -256,6 +256,10 @@ class WaitFinders {
   PassiveEvidence evidence() const {
     return rma_ ? rma_->evidence() : PassiveEvidence();
   }
+  // Whether nothing of what is added up depends on that.
+  bool decided() const {
+    return !rma_ || rma_->decided();
+  }
   // Then: tells what could not be told before. `of_run`: what that shows, if this is a part of it.
   void finish(const PassiveEvidence* of_run) {
     if (!rma_) return;

@@ -18,16 +18,18 @@ namespace {
 constexpr std::size_t kReserved = 24;
 constexpr std::size_t kMost = 1024;
 
-std::size_t default_limit() {
+std::size_t limit_beside(std::size_t others) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 64;
-  const auto soft = static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur, kMost + kReserved));
-  return soft > kReserved + 4 ? soft - kReserved : 4;
+  const std::size_t taken = kReserved + others;
+  const auto soft = static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur, kMost + taken));
+  return soft > taken + 4 ? soft - taken : 4;
 }
 
 }  // namespace
 
-FileCache::FileCache(std::size_t limit) : limit_(limit != 0 ? limit : default_limit()) {
+FileCache::FileCache(std::size_t limit, std::size_t others)
+    : limit_(limit != 0 ? limit : limit_beside(others)) {
   entries_.emplace_back();
 }
 

@@ -22,8 +22,9 @@ class FileCache {
   using FileId = std::uint32_t;
   static constexpr FileId kSpill = 0xFFFFFFFFu;
 
-  // At most `limit` input files open at a time; 0: what the process's own limit allows.
-  explicit FileCache(std::size_t limit = 0);
+  // At most `limit` input files open at a time; 0: what the process's own limit allows beside
+  // `others` of the caller.
+  explicit FileCache(std::size_t limit = 0, std::size_t others = 0);
   ~FileCache();
   FileCache(const FileCache&) = delete;
   FileCache& operator=(const FileCache&) = delete;

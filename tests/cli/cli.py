@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BIN = pathlib.Path(os.environ["KOJAK_BIN"])
@@ -56,6 +57,18 @@ def analysed_by(words, directory):
     report = directory / words[words.index("-o") + 1] if "-o" in words else pathlib.Path(
         str(trace).removesuffix(".gz")).with_suffix(".cube")
     return [(trace, report)] if trace.is_file() and report.is_file() else []
+
+
+def wait_until(true, process):
+    """Until it is; the process that is to make it so is ended if it does not in two minutes."""
+    for _ in range(12_000):
+        if true():
+            return
+        if process.poll() is not None:
+            raise AssertionError(f"it ended before that was so: {process.communicate()}")
+        time.sleep(0.01)
+    process.kill()
+    raise AssertionError("that never was so")
 
 
 class CommandTest(unittest.TestCase):

@@ -3,9 +3,11 @@ import gzip
 import os
 import re
 import shutil
+import signal
+import subprocess
 import unittest
 
-from cli import BIN, MPIS, REFERENCE, ROOT, CommandTest
+from cli import BIN, MPIS, REFERENCE, ROOT, CommandTest, wait_until
 
 ENVIRONMENT = {**ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
 RANK = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
@@ -128,6 +130,43 @@ class LaunchedTest(CommandTest):
                         if one.status == 0:
                             self.assertEqual(ran.out.replace("\r\n", "\n"), one.out)
                         self.assertEqual([(self.dir / name).read_bytes() for name in outputs if (self.dir / name).exists()], written)
+
+    def test_what_was_killed_goes_on(self):
+        self.make("fence", 20_000)
+        words = ["--full", "--causes=never", "-o", "a.cube", "--restart", "kept", "run"]
+        alone = self.run_command("expert", *words[:-3], "run", env={"NO_COLOR": "1"})
+        report = (self.dir / "a.cube").read_bytes()
+        kept = self.dir / "kept"
+        # (Who is to keep an answer where there is a pipe waits for whoever reads that.)
+        for mpi in MPIS:
+            for at, when, there in (("survey-1", ["survey-0", "survey-2"], 0), ("part-0", ["part-1", "sums-1"], 1),
+                                    ("sums-0", ["part-1", "sums-1"], 1)):
+                with self.subTest(mpi=mpi, at=at):
+                    (self.dir / "a.cube").unlink()
+                    kept.mkdir(exist_ok=True)
+                    os.mkfifo(kept / f"{at}.kept")
+                    with subprocess.Popen([MPIS[mpi][0], "-n", "3", "sh", "-c", f'echo $$ > pid.{RANK}; exec "$0" "$@"', BIN / "expert", *words],
+                                          cwd=self.dir, env={**os.environ, **ENVIRONMENT}, stdout=subprocess.PIPE,
+                                          stderr=subprocess.PIPE, text=True) as ran:
+                        wait_until(lambda: all((kept / f"{name}.kept").is_file() for name in when), ran)
+                        os.kill(int((self.dir / "pid.1").read_text(encoding="ascii")), signal.SIGKILL)
+                        err = ran.communicate()[1]
+                    self.assertNotEqual(ran.returncode, 0, err)
+                    self.assertFalse((self.dir / "a.cube").exists())
+                    (kept / f"{at}.kept").unlink()
+                    ran = self.launch(mpi, 3, BIN / "expert", *words)
+                    self.assertEqual((ran.status, ran.out.replace("\r\n", "\n")), (0, alone.out), ran.err)
+                    self.assertEqual((self.dir / "a.cube").read_bytes(), report)
+                    self.assertEqual(ran.err.count("1 of 3 parts were there"), there, ran.err)
+                    self.assertEqual(list(kept.iterdir()), [])
+
+    def test_wrong_use_is_said_once(self):
+        for mpi in MPIS:
+            for words, why in ((["--processes", "2"], "--processes starts processes of its own: not under a launcher"),
+                               (["--processes", "2000"], "--processes is a number from 1 to 1024")):
+                with self.subTest(mpi=mpi, why=why):
+                    ran = self.launch(mpi, 3, BIN / "expert", *words, "run0.elg")
+                    self.assertEqual((ran.status, ran.err.count(why)), (1, 1), ran.err)
 
     def test_traces_that_one_process_reads(self):
         self.make("fence", 20_000)

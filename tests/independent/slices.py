@@ -1,20 +1,18 @@
 #!/usr/bin/env python3
-"""Reports of traces analysed by one process and by several are equal, byte for byte: CUBE, CSV, JSON, what is
-printed, exit status.
+"""Reports of runs analysed by one process and by several are equal, byte for byte: CUBE, CSV, JSON, what is printed,
+exit status.
 
-slices.py BUILD [--processes N,N] [--at LIST] [--least N] TRACE|FOLDER|RUN ...
-                                   a folder's traces are NAME.txt, as text; a run's folder has local ones; BUILD has
-                                   bin/expert and tests/text_trace
+slices.py BUILD [--processes N,N] [--at LIST] [--least N] RUN ...
+                                   RUN is a folder with local traces; BUILD has bin/expert
 
-Each trace and run is analysed by one process, by the numbers of processes given (a trace: cut into so many parts), and
-cut at the meetings of the list ("all": those at rest; "random": some of these). Which were not cut, and why, is said; they give the same report, too. Exit
-status: 0 all are equal, and at least N were cut.
+Each run is analysed by one process, by the numbers of processes given, and cut at the meetings of the list ("all":
+those at rest). Which were not cut, and why, is said; they give the same report, too. Exit status: 0 all are equal, and
+at least N were cut.
 """
 import argparse
 import collections
 import os
 import pathlib
-import random
 import subprocess
 import sys
 import tempfile
@@ -23,14 +21,14 @@ ALONE = "expert: one process analyses all: "
 FEWER = " processes analyse"
 
 
-def report_of(expert, trace, folder, *options):
+def report_of(expert, run, folder, *options):
     """(exit status, printed, messages, CUBE, CSV, JSON), and why it was not cut"""
     files = [folder / name for name in ("report.cube", "report.csv", "report.json")]
     for file in files:
         file.unlink(missing_ok=True)
     cube, csv, json = files
     done = subprocess.run([expert, "--full", "--instances=5", "--send-modes", "--causes=always", "--doc-url=pages", "-o", cube,
-                           "--csv", csv, "--json", json, *options, trace],
+                           "--csv", csv, "--json", json, *options, run],
                           capture_output=True, check=False, env={**os.environ, "NO_COLOR": "1"})
     messages, why = [], None
     for line in done.stderr.decode(errors="replace").splitlines():
@@ -41,48 +39,27 @@ def report_of(expert, trace, folder, *options):
     return (done.returncode, done.stdout, messages, *(file.read_bytes() if file.exists() else None for file in files)), why
 
 
-def traces_of(names, tool, folder):
-    for name in map(pathlib.Path, names):
-        if not name.is_dir() or any(name.glob("*.elg")):
-            yield name, name
-            continue
-        for text in sorted(name.glob("*.txt")):
-            if "COLLEXIT" not in text.read_text(errors="replace"):
-                continue
-            trace = folder / "trace.elg"
-            if subprocess.run([tool, text, trace], capture_output=True, check=False).returncode == 0:
-                yield text, trace
-
-
-def some_meetings(dice):
-    """Numbers of meetings, of which few exist and fewer are at rest: those that do not are tried, too."""
-    return ",".join(str(n) for n in sorted(dice.sample(range(12), dice.randint(1, 2))))
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--at", default="all")
     parser.add_argument("--processes", default="")
     parser.add_argument("--least", type=int, default=1)
-    parser.add_argument("traces", nargs="+")
+    parser.add_argument("runs", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     expert = arguments.build / "bin" / "expert"
-    why, cut, wrong, dice = collections.Counter(), 0, [], random.Random(14)
+    why, cut, wrong = collections.Counter(), 0, []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for name, trace in traces_of(arguments.traces, arguments.build / "tests" / "text_trace", folder):
-            way = "--processes=" if trace.is_dir() else "--cut-at=/"
-            ways = [way + n for n in arguments.processes.split(",") if n]
-            if arguments.at:
-                ways.append(f"--cut-at={some_meetings(dice) if arguments.at == 'random' else arguments.at}")
-            whole, _ = report_of(expert, trace, folder)
+        for run in arguments.runs:
+            ways = ["--processes=" + n for n in arguments.processes.split(",") if n] + [f"--cut-at={arguments.at}"]
+            whole, _ = report_of(expert, run, folder)
             if whole[0] not in (0, 3):
-                wrong.append(f"{name}: one process ends with {whole[0]}: {whole[2]}")
+                wrong.append(f"{run}: one process ends with {whole[0]}: {whole[2]}")
             for way in ways:
-                parts, alone = report_of(expert, trace, folder, way)
+                parts, alone = report_of(expert, run, folder, way)
                 if parts != whole:
-                    wrong.append(f"{name}: with {way} the report is another one: " + ", ".join(
+                    wrong.append(f"{run}: with {way} the report is another one: " + ", ".join(
                         what for what, a, b in zip(("status", "printed", "messages", "CUBE", "CSV", "JSON"), whole, parts) if a != b))
                 if alone is None:
                     cut += 1

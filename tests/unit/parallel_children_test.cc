@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <map>
@@ -11,8 +12,8 @@
 #include <set>
 #include <system_error>
 
+#include "epilog/format/archive.h"
 #include "epilog/format/mpi_functions.h"
-#include "expert/parallel/archive.h"
 #include "expert/parallel/children.h"
 #include "expert/parallel/task.h"
 #include "tests/support/temp_dir.h"
@@ -119,6 +120,28 @@ TEST(Children, AskInBetween) {
     ASSERT_TRUE(given) << given.error().message();
     EXPECT_EQ(*given, answer);
   }
+}
+
+// One that says nothing for long is named, and of those behind it none.
+TEST(Children, WhoIsWaitedForIsNamedOnce) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::vector<std::string> notes;
+  const auto note = [&](const std::string& text) {
+    notes.push_back(text);
+    EXPECT_EQ(::write(ends[1], "go", 2), 2);
+  };
+  Children children(Patience(note, std::chrono::milliseconds(1)));
+  ASSERT_TRUE(children.start(2, [&](std::size_t, const Children::Ask&) -> Bytes {
+    char go = 0;
+    if (::read(ends[0], &go, 1) != 1) return Error{.reason = "nobody said go"};
+    return std::vector<std::byte>(1);
+  }));
+  for (std::size_t k = 0; k < 2; ++k) EXPECT_TRUE(children.hear(k));
+  EXPECT_EQ(notes, std::vector<std::string>{
+                       "waits for part 1 of 3, of which nothing was heard for a minute"});
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST(Children, SayWhyTheyFail) {

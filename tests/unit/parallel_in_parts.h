@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "epilog/format/archive.h"
 #include "expert/analysis.h"
 #include "expert/causes/cause_solver.h"
 #include "expert/cube/writer.h"
@@ -19,6 +21,7 @@
 #include "expert/output/terminal.h"
 #include "expert/parallel/local_slices.h"
 #include "expert/parallel/parts.h"
+#include "tests/support/merged_slices.h"
 
 namespace kojak::test {
 
@@ -54,7 +57,10 @@ inline std::string analysed_whole(merge::MergeOptions options, const std::string
 // Analyses the slices of a run that is cut at these meetings, one after the other.
 class InParts {
  public:
-  InParts(parallel::Slices& slices, const std::string& at) : why_(slices.alone()) {
+  // `with`: changes what is wanted of a part.
+  using With = std::function<void(const earl::Trace&, expert::AnalysisOptions&)>;
+  InParts(parallel::Slices& slices, const std::string& at, With with = {})
+      : with_(std::move(with)), why_(slices.alone()) {
     if (why_.empty()) why_ = slices.cut_at(at);
     for (std::size_t k = 0; k < slices.size() && why_.empty(); ++k) read(slices, k);
     if (of_run_.crowded() && why_.empty()) why_ = "too many calls";
@@ -70,6 +76,7 @@ class InParts {
  private:
   struct Part {
     expert::Gate gate;
+    expert::AnalysisOptions options = wanted();
     std::optional<earl::Trace> trace;
     std::optional<expert::PartAnalysis> analysis;
   };
@@ -84,8 +91,9 @@ class InParts {
     auto trace = earl::Trace::from(std::move(*records), "run");
     if (!trace) throw std::runtime_error(trace.error().message());
     part.trace.emplace(std::move(*trace));
-    part.analysis.emplace(expert::TracePart{&*part.trace, slices.standing(k), &part.gate}, options_,
-                          k + 1 == slices.size());
+    if (with_) with_(*part.trace, part.options);
+    part.analysis.emplace(expert::TracePart{&*part.trace, slices.standing(k), &part.gate},
+                          part.options, k + 1 == slices.size());
     const auto merged = slices.finish();
     if (!merged) throw std::runtime_error(merged.error().message());
     why_ = part.analysis->why().empty() ? *merged : part.analysis->why();
@@ -94,7 +102,9 @@ class InParts {
   void add_up() {
     std::optional<expert::PartSums> all;
     for (const auto& part : parts_) {
-      expert::PartSums sums = part->analysis->take_sums(of_run_);
+      expert::PartSums sums = part->analysis->no_sums();
+      if (!unpack(packed(part->analysis->take_sums(of_run_)), sums))
+        throw std::runtime_error("sums cannot be read");
       if (all) {
         causes_.paths.push_back(all->add(sums));
       } else {
@@ -130,7 +140,7 @@ class InParts {
     std::string why;
   };
   CauseParts causes_;
-  const expert::AnalysisOptions options_ = wanted();
+  const With with_;
   std::size_t held_ = 0;
   std::string why_;
   expert::PassiveEvidence of_run_;
@@ -149,7 +159,7 @@ inline std::unique_ptr<parallel::LocalSlices> slices_of(merge::MergeOptions opti
 // Of the merged trace, which is written here.
 inline std::unique_ptr<parallel::Slices> merged_slices_of(const merge::MergeOptions& options) {
   if (!merge::merge_traces(options)) throw std::runtime_error("not merged");
-  auto slices = parallel::slices_of_trace(options.output);
+  auto slices = slices_of_trace(options.output);
   if (!slices) throw std::runtime_error(slices.error().message());
   return std::move(*slices);
 }

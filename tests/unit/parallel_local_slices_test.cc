@@ -305,7 +305,7 @@ TEST(LocalSlices, MergedTracesThatAreNotCut) {
     auto bytes = text_to_trace(text, "merged");
     if (!bytes) throw std::runtime_error(bytes.error().message());
     write_file(run.dir.file("b.elg"), *bytes);
-    auto found = parallel::slices_of_trace(run.dir.file("b.elg"));
+    auto found = slices_of_trace(run.dir.file("b.elg"));
     if (!found) throw std::runtime_error(found.error().message());
     return std::move(*found);
   };
@@ -406,7 +406,7 @@ TEST(LocalSlices, WhyASliceCannotBeRead) {
   options.output.clear();
   options.format = merge::Format::kCompact;
   parallel::Parts parts;
-  const auto cut = parts.cut({.file = "run", .merge = &options, .at = "all"});
+  const auto cut = parts.cut({.merge = &options, .at = "all"});
   ASSERT_TRUE(cut && *cut);
   std::filesystem::remove(run.paths[1]);
   const auto report = parts.analyse(wanted());

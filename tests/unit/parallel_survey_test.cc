@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "expert/parallel/archive.h"
+#include "epilog/format/archive.h"
 #include "expert/parallel/local_rows.h"
 #include "tests/support/clock_program.h"
 #include "tests/support/merge_program.h"
@@ -21,10 +21,10 @@ using parallel::SurveyPart;
 
 // As another process gets it.
 SurveyPart sent(SurveyPart part) {
-  parallel::Packer packer;
+  Packer packer;
   packer(part);
   SurveyPart got;
-  parallel::Unpacker unpacker(packer.bytes());
+  Unpacker unpacker(packer.bytes());
   unpacker(got);
   EXPECT_TRUE(unpacker.good());
   return got;

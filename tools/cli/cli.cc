@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 
 #include "epilog/format/io/file_identity.h"
@@ -131,6 +133,25 @@ std::string too_many(const std::vector<std::string>& words, const po::options_de
 }
 
 }  // namespace
+
+std::vector<std::string> words_of(const po::variables_map& options,
+                                  const std::set<std::string>& without) {
+  std::vector<std::string> words;
+  for (const auto& [name, option] : options) {
+    if (without.contains(name)) continue;
+    words.push_back(name);
+    const boost::any& value = option.value();
+    if (const auto* text = boost::any_cast<std::string>(&value)) words.push_back(*text);
+    if (const auto* n = boost::any_cast<std::size_t>(&value)) words.push_back(std::to_string(*n));
+    if (const auto* list = boost::any_cast<std::vector<std::string>>(&value))
+      words.insert(words.end(), list->begin(), list->end());
+    if (const auto* number = boost::any_cast<double>(&value)) {
+      char digits[32];
+      words.emplace_back(digits, std::to_chars(digits, std::end(digits), *number).ptr);
+    }
+  }
+  return words;
+}
 
 std::filesystem::path program_folder() {
   namespace fs = std::filesystem;

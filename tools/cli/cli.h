@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,11 @@ int run_tool(int argc, char** argv, const ToolInfo& info, const ToolOptions& opt
 // The same for a command whose exit status is another program's.
 int run_tool_with_status(int argc, char** argv, const ToolInfo& info, const ToolOptions& options,
                          const std::function<int(const po::variables_map&)>& body);
+
+// Options as words, those that are not given with their default: equal where they are. `without`
+// these.
+std::vector<std::string> words_of(const po::variables_map& options,
+                                  const std::set<std::string>& without);
 
 // The folder that holds the running program, also where the dynamic linker was started with its
 // name, or there is no /proc.

@@ -131,6 +131,11 @@ Status OutputFile::overwrite(std::uint64_t offset, const void* data, std::size_t
   return {};
 }
 
+Status OutputFile::sync() {
+  if (stream_ || ::fsync(fd_) == 0) return {};
+  return failure("cannot be written", errno);
+}
+
 Status OutputFile::commit() {
   if (!stream_) {
     if (temporary_.empty()) {  // an unnamed file gets a hidden name first: linkat never replaces

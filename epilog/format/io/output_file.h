@@ -34,6 +34,8 @@ class OutputFile {
   // Replaces bytes that were written before; only if seekable().
   Status overwrite(std::uint64_t offset, const void* data, std::size_t size);
   bool seekable() const { return !stream_; }
+  // What was written is on disk.
+  Status sync();
   // Gives the file its name, replacing an older one. A stream: only reports errors.
   Status commit();
   const std::string& path() const { return path_; }

@@ -105,6 +105,7 @@ void CauseLedger::list(CauseSums& sums) const {
     cost.most = of.via.amount;
     cost.via = of.via.link.wait;
     cost.links = of.via.link.length;
+    cost.from = of.from;
     cost.to = of.to;
     cost.longer = of.longer;
     cost.compared = of.compared;

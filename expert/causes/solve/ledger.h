@@ -31,7 +31,7 @@ class CauseLedger {
     std::vector<std::pair<std::uint32_t, Amount>> objects;  // by a place of waits there
     std::vector<std::pair<std::uint32_t, Amount>> at;       // by pattern and call path, likewise
     CauseChains::Via via;
-    Ticks to = 0;  // the end of the interval in which it is to blame for `via`
+    Ticks from = 0, to = 0;  // the interval in which it is to blame for `via`
     Ticks longer = 0;
     std::vector<LongerUntil> counted;  // the latest parts of `longer`
     bool compared = false;

@@ -238,7 +238,9 @@ Ticks PassBack::charge(const Delay& delay, Shares shares, std::uint32_t what, Wa
     cost.short_term += own;
     cost.long_term += passed;
     ledger_.add_direct(of, what, own);
-    if (CauseChains::note(of.via, static_cast<double>(own + passed), via)) of.to = delay.to;
+    if (!CauseChains::note(of.via, static_cast<double>(own + passed), via)) continue;
+    of.from = delay.from;
+    of.to = delay.to;
   }
   ledger_.leave_unexplained(wait, left);
   return waited;
@@ -253,7 +255,7 @@ void PassBack::follow(WaitId wait, const Delay& delay, Shares shares) {
   const bool on = most->to_wait() && !log_.waits[target].passed_on;
   const StretchId stretch =
       most->to_wait() ? ledger_.call_of(log_.waits[target]) : ledger_[target].stretch;
-  chains_.follow(wait, {delay.culprit, on, on ? target : stretch, delay.to});
+  chains_.follow(wait, {delay.culprit, on, on ? target : stretch, delay.from, delay.to});
 }
 
 // The one of a group that came last is what most of each wait was for.

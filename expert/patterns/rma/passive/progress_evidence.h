@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <type_traits>
 
 #include "epilog/model/lock_order.h"
 #include "expert/patterns/rma/passive/waiting_call.h"
@@ -49,8 +50,10 @@ class ProgressEvidence {
   static constexpr std::size_t index(ProgressKind kind) { return static_cast<std::size_t>(kind); }
   bool locks_wait(bool same_node) const;
   std::array<std::array<std::uint64_t, 2>, kProgressKinds> asynchronous_{}, confirmed_{};
-  std::array<std::uint8_t, kProgressKinds> claimed_{};  // bits: rules
+  // Bits: rules. (Up to a multiple of 8, so that equal values are equal bytes.)
+  std::array<std::uint8_t, (kProgressKinds + 7) / 8 * 8> claimed_{};
 };
+static_assert(std::has_unique_object_representations_v<ProgressEvidence>);
 
 struct PassiveEvidence {
   static constexpr std::size_t kMostKept = 1 << 16;

@@ -415,6 +415,16 @@ PassiveEvidence WaitClaims::evidence() const {
   return all;
 }
 
+// (Each wait that is kept has a sum.)
+bool WaitClaims::decided() const {
+  const auto nothing = [](const auto& claims) { return claims.sums.empty(); };
+  return kept_.empty() && std::ranges::all_of(windows_, [&](const auto& known) {
+           const Window& window = known.second;
+           return std::ranges::all_of(window.progress, nothing) &&
+                  std::ranges::all_of(window.contention, nothing) && nothing(window.indirect);
+         });
+}
+
 void WaitClaims::finish(const PassiveEvidence* of_run) {
   if (of_run != nullptr) {
     for (const auto& [id, evidence] : of_run->windows) windows_[id].evidence = evidence;

@@ -66,6 +66,8 @@ class WaitClaims {
   void add(WaitingCall& waiting);
   // What was seen here.
   PassiveEvidence evidence() const;
+  // After all calls: whether no wait depends on what the whole run shows.
+  bool decided() const;
   // After all calls. `of_run`: what the whole run shows, if this is a part of it.
   void finish(const PassiveEvidence* of_run = nullptr);
 

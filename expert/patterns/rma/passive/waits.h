@@ -112,6 +112,7 @@ class RmaWaits {
   // After the last event: what that shows; then, once, what the whole run does, if it is a part.
   void on_end();
   PassiveEvidence evidence() const;
+  bool decided() const { return claims_.decided(); }
   void finish(const PassiveEvidence* of_run) { claims_.finish(of_run); }
 
   // Whether some time of a series that has ended may be Wait for Progress; and, after the last

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace kojak::parallel {
+namespace kojak {
 
 template <class T, class Archive>
 concept Visited = requires(T& value, Archive& archive) {
@@ -193,4 +193,4 @@ bool unpack(std::span<const std::byte> bytes, T& value) {
   return unpacker.good();
 }
 
-}  // namespace kojak::parallel
+}  // namespace kojak

@@ -1,9 +1,9 @@
-// Hashes of what meetings are told by: the same in all processes. Pure functions; nothing fails.
+// Hashes that are the same in all processes. Pure functions; nothing fails.
 #pragma once
 
 #include <cstdint>
 
-namespace kojak::parallel {
+namespace kojak {
 
 // A number that nothing of what went into it can be seen from (splitmix64, Steele et al. 2014).
 constexpr std::uint64_t mixed(std::uint64_t n) {
@@ -17,4 +17,4 @@ constexpr std::uint64_t mixed(std::uint64_t first, Rest... rest) {
   return mixed(mixed(first) ^ mixed(static_cast<std::uint64_t>(rest)...));
 }
 
-}  // namespace kojak::parallel
+}  // namespace kojak
