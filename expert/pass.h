@@ -320,11 +320,12 @@ class Analysis : public earl::Sink {
   // What only some traces and some wishes need of every region instance.
   [[gnu::noinline]] void follow_enter(const earl::OpenCall& call) {
     finders_.on_enter(call);
-    if (own_now(call.index)) KOJAK_TELL_EACH(to_, each_extra, on_enter, call);
+    if (!own_now(call.index)) return KOJAK_TELL_EACH(to_, each_extra, on_enter_before, call);
+    KOJAK_TELL_EACH(to_, each_extra, on_enter, call);
   }
   [[gnu::noinline]] void follow_exit(const Call& call, Counts counters, bool own) {
     finders_.on_call(call);
-    if (!own) return;
+    if (!own) return KOJAK_TELL_EACH(to_, each_extra, on_call_before, call);
     KOJAK_TELL_EACH(to_, each_extra, on_call, call);
     KOJAK_TELL_EACH(to_, each_extra, on_call, call, counters);
   }

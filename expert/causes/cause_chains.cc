@@ -37,8 +37,8 @@ Chain CauseChains::to_cause(const ChainWanted& wanted) const {
 
 std::optional<Chain> CauseChains::of(const CauseRequest::Asked& asked) const {
   const Ticks end = log_.since_start(asked.end);
-  if (end <= log_.begins_at || (log_.goes_on && end > log_.ends_at)) {
-    if (log_.begins_behind || log_.goes_on) return std::nullopt;
+  if (end <= log_.of_run.begin || (log_.of_run.goes_on && end > log_.of_run.end)) {
+    if (log_.of_run.begins_behind || log_.of_run.goes_on) return std::nullopt;
   }
   Chain chain;
   WaitId wait = wait_before(asked);
@@ -76,7 +76,9 @@ void CauseChains::end_chain(Chain& chain, LocationIndex culprit, StretchId stret
       log_.doing(culprit, serves ? CauseLog::Known::kService : CauseLog::Known::kDirect);
   const Piece* piece = timeline.before(to);
   for (std::size_t i = 0; piece != nullptr && i < CauseLog::kMostPieces; ++i) {
-    const Ticks begin = std::max(timeline.begin_of(*piece), from);
+    // (Of the call that all met in it begins with the interval.)
+    const Ticks whole = timeline.begin_of(*piece);
+    const Ticks begin = chain.stretch.kind == Stretch::Kind::kCall ? std::max(whole, from) : whole;
     if (piece->stretch == stretch && piece->wait == kNoWait) {
       chain.begin = log_.seconds_at(begin);
       chain.end = log_.seconds_at(std::min(piece->end, to));

@@ -278,22 +278,28 @@ void CauseFinder::on_moved(CallPathIndex path, LocationIndex location, MetricInd
   }
 }
 
+void CauseFinder::on_enter_before(const earl::OpenCall& call) {
+  Timeline& timeline = log_.timelines[call.index];
+  const Ticks time = ticks(call.enter);
+  if (!timeline.begun()) {
+    enter_around(call, *log_.stretches.library().tree(), classes_,
+                 [&](CallPathIndex path, Timeline::Kind kind) {
+                   timeline.enter(time, path, kind, log_.stretches);
+                 });
+  }
+  timeline.enter(time, raw(call.cnode), kind_of(call, classes_), log_.stretches);
+}
+
 void CauseFinder::on_goes_on(const earl::Call& from) {
-  const earl::CallTree& tree = *log_.stretches.library().tree();
-  Timeline& timeline = log_.timelines[from.index];
-  const Ticks enter = ticks(from.enter);
-  enter_all(from, tree, classes_, [&](CallPathIndex path, Timeline::Kind kind) {
-    timeline.enter(enter, path, kind, log_.stretches);
-  });
-  timeline.leave(ticks(from.exit));
-  log_.begins_behind = true;
-  log_.begins_at = std::max(log_.begins_at, enter);
-  if (log_.stretches.library().around(raw(from.cnode)) != kNoCallPath)
-    log_.begins_in_library = true;
+  CauseLog::OfRun& of = log_.of_run;
+  of.begins_behind = true;
+  of.begin = std::max(of.begin, ticks(from.enter));
+  const LibraryCalls& library = log_.stretches.library();
+  of.in_library = of.in_library || library.around(raw(from.cnode)) != kNoCallPath;
 }
 
 CausePart& CauseFinder::part(bool goes_on) {
-  log_.goes_on = goes_on;
+  log_.of_run.goes_on = goes_on;
   return part_ ? *part_ : part_.emplace(log_);
 }
 

@@ -47,7 +47,7 @@ class CauseFinder {
   CauseFinder(const Setting& setting, const RegionClasses& classes, const Options& options,
               LogMemory& memory);
 
-  void on_begin(Seconds first) { log_.start = first; }
+  void on_begin(Seconds first) { log_.of_run.start = first; }
   // All events of the trace, in its order.
   void on_enter(const earl::OpenCall& call) {
     if (log_.full) [[unlikely]]
@@ -58,7 +58,11 @@ class CauseFinder {
     log_.timelines[call.index].enter(ticks(call.enter), raw(call.cnode), kind_of(call, classes_),
                                      log_.stretches);
   }
-  // The location goes on behind this call, and what it did before is another part's.
+  // Of a part of a run: what is before a location's own, and behind which call that begins.
+  void on_enter_before(const earl::OpenCall& call);
+  void on_call_before(const earl::Call& call) {
+    log_.timelines[call.index].leave(ticks(call.exit));
+  }
   void on_goes_on(const earl::Call& from);
   // Before anything is told.
   void use(const LibraryCalls* library) { log_.stretches.use(library); }

@@ -68,30 +68,31 @@ void CausePart::solve(std::span<const CauseRequest::Asked> asked, CauseSums& sum
 }
 
 void CausePart::cut() {
-  if (log_.begins_behind) {
+  if (log_.of_run.begins_behind) {
     std::vector<LocationIndex> all;
     for (LocationIndex l = 0; l < timelines_.size(); ++l) {
-      timelines_[l].begin_at(log_.begins_at);
+      timelines_[l].begin_at(log_.of_run.begin);
       all.push_back(l);
     }
-    log_.moments.came_together(log_.moments.group(all), log_.begins_at);
+    log_.moments.came_together(log_.moments.group(all), log_.of_run.begin);
   }
-  if (!log_.goes_on) return;
-  log_.ends_at = log_.groups.empty() ? 0 : log_.groups[log_.groups.size() - 1].last;
-  for (Timeline& timeline : timelines_) timeline.end_at(log_.ends_at);
+  if (!log_.of_run.goes_on) return;
+  log_.of_run.end = log_.groups.empty() ? 0 : log_.groups[log_.groups.size() - 1].last;
+  for (Timeline& timeline : timelines_) timeline.end_at(log_.of_run.end);
 }
 
 std::uint8_t CausePart::why_apart() const {
   constexpr std::uint8_t kAcross = 1, kInLibrary = 2;
-  if (log_.begins_in_library) return kInLibrary;
-  if (!log_.begins_behind && !log_.goes_on) return 0;
-  if (log_.goes_on && (log_.groups.empty() ||
-                       log_.moments.members(log_.groups.back().id).size() != timelines_.size())) {
+  if (log_.of_run.in_library) return kInLibrary;
+  if (!log_.of_run.begins_behind && !log_.of_run.goes_on) return 0;
+  if (log_.of_run.goes_on &&
+      (log_.groups.empty() ||
+       log_.moments.members(log_.groups.back().id).size() != timelines_.size())) {
     return kAcross;
   }
-  const Ticks end = log_.goes_on ? log_.ends_at : std::numeric_limits<Ticks>::max();
+  const Ticks end = log_.of_run.goes_on ? log_.of_run.end : std::numeric_limits<Ticks>::max();
   for (const WaitRecord& wait : waits_) {
-    if (wait.begin < log_.begins_at || wait.end > end) return kAcross;
+    if (wait.begin < log_.of_run.begin || wait.end > end) return kAcross;
   }
   for (const CauseLog::LateEnder& late : log_.late_enders) {
     if (late.time > end) return kAcross;
@@ -166,7 +167,7 @@ void CausePart::list_times(CauseSums& sums) const {
   std::vector<Ticks> times(log_.stretches.size(), 0);
   std::vector<StretchId> used;
   for (LocationIndex l = 0; l < timelines_.size(); ++l) {
-    timelines_[l].each(log_.begins_at, timelines_[l].end(),
+    timelines_[l].each(log_.of_run.begin, timelines_[l].end(),
                        [&](const Piece& piece, Ticks begin, Ticks end) {
                          log_.rest_after(1);
                          if (piece.wait != kNoWait) return;
@@ -200,7 +201,7 @@ PathOfPart CausePart::follow_path(const PathPlace& from) const {
   std::vector<Amount> shares;
   constexpr std::size_t kPiecesOfJump = 1024;  // memory gets what lies around them, too
   std::size_t jumps = from.jumps;
-  while (const Piece* piece = time > log_.begins_at ? timelines_[at].before(time) : nullptr) {
+  while (const Piece* piece = time > log_.of_run.begin ? timelines_[at].before(time) : nullptr) {
     if (piece->wait != kNoWait && jumps <= timelines_.size()) {
       const WaitRecord& wait = waits_[piece->wait];
       // Who serves is no part of the work.
@@ -213,7 +214,7 @@ PathOfPart CausePart::follow_path(const PathPlace& from) const {
         continue;
       }
     }
-    const Ticks begin = std::max(timelines_[at].begin_of(*piece), log_.begins_at);
+    const Ticks begin = std::max(timelines_[at].begin_of(*piece), log_.of_run.begin);
     if (path.all_parts) {
       std::vector<PathPart>& parts = path.parts;
       if (!parts.empty() && parts.back().location == at) {

@@ -92,7 +92,7 @@ struct CauseLog {
 
   // Times of a trace lie near its first event; differences of clocks are small.
   Ticks since_start(Seconds time) const {
-    return std::max<Ticks>(in_ticks(time.value - start.value), 0);
+    return std::max<Ticks>(in_ticks(time.value - of_run.start.value), 0);
   }
   // Where it stands what the awaited one of a wait did.
   const Timeline& doing(LocationIndex location, Known known) const {
@@ -105,7 +105,7 @@ struct CauseLog {
   // Who worked.
   std::size_t workers() const { return timelines.size() - serving.size(); }
   // A time of the trace.
-  double seconds_at(Ticks time) const { return start.value + in_seconds(Amount{time}); }
+  double seconds_at(Ticks time) const { return of_run.start.value + in_seconds(Amount{time}); }
   // When the awaited one ended that wait. (It is known; kDelay.)
   Ticks by_time(WaitId wait) const {
     if (late_enders.empty()) return waits[wait].end;
@@ -140,15 +140,18 @@ struct CauseLog {
     };
   }
 
+  struct OfRun {
+    Seconds start;  // when the run began
+    // What it is of the run, if not all: it begins when the last one had come to a call that it
+    // begins behind, and ends when the last one had come to the last of its groups.
+    bool begins_behind = false, goes_on = false;
+    bool in_library = false;  // a library has made that call: what it computes next may be its own
+    Ticks begin = 0, end = 0;
+  };
+
   LogMemory& memory;
-  Seconds start;  // when the run began
-  // Of a part of a run: it begins when the last one had come to a call that it begins behind, and
-  // ends when the last one had come to the last of its groups.
-  bool begins_behind = false, goes_on = false;
-  Ticks begins_at = 0, ends_at = 0;
+  OfRun of_run;
   bool full = false;  // what came later is left out, see RootCauses::until
-  // It begins behind a call that a library has made: what it computes next may belong to that.
-  bool begins_in_library = false;
   Stretches stretches;
   std::vector<Timeline> timelines;  // by location
   // Of those that serve, from then on: whom they answer.

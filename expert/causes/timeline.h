@@ -84,6 +84,7 @@ class Timeline {
     now_.stretch = to;
   }
   StretchId doing() const { return now_.stretch; }
+  bool begun() const { return begun_; }
   // After the last event.
   void finish(Stretches& stretches) {
     bounds_.finish();
@@ -103,11 +104,14 @@ class Timeline {
   std::size_t size() const { return pieces_.size(); }
   // What was done before, or behind that time belongs to other parts of the run.
   void begin_at(Ticks time) {
-    if (!pieces_.empty() && pieces_[0].stretch == Stretches::kBeforeRecording) {
-      pieces_[0].end = time;
-    } else if (time > 0) {
-      insert(0, {time, Stretches::kBeforeRecording, kNoWait});
-    }
+    std::size_t before = 0;  // pieces
+    while (before < pieces_.size() && pieces_[before].end <= time) ++before;
+    if (before == 0 && time > 0) insert(before++, {});
+    if (before == 0) return;
+    pieces_[before - 1] = {time, Stretches::kBeforeRecording, kNoWait};
+    std::copy(pieces_.begin() + before - 1, pieces_.end(), pieces_.begin());
+    pieces_.resize(pieces_.size() - (before - 1));
+    unnamed_ -= std::min(unnamed_, before - 1);
   }
   void end_at(Ticks time) {
     std::size_t count = pieces_.size();
@@ -226,11 +230,10 @@ inline Timeline::Kind kind_of(const earl::OpenCall& call, const RegionClasses& c
   return call.function != nullptr ? Timeline::Kind::kCall : kind_of(call.region, classes);
 }
 
-// enter(path, kind) of the regions in which a call was made, from the outermost inwards, and of the
-// call.
+// enter(path, kind) of the regions in which a call is made, from the outermost inwards.
 template <class F>
-void enter_all(const earl::Call& call, const earl::CallTree& tree, const RegionClasses& classes,
-               F&& enter) {
+void enter_around(const earl::OpenCall& call, const earl::CallTree& tree,
+                  const RegionClasses& classes, F&& enter) {
   std::vector<CallPathId> around;
   for (CallPathId path = call.cnode; !is_absent(path); path = tree[path].parent) {
     around.push_back(path);
@@ -239,7 +242,6 @@ void enter_all(const earl::Call& call, const earl::CallTree& tree, const RegionC
   for (std::size_t i = around.size(); i-- > 1;) {
     enter(raw(around[i]), kind_of(tree[around[i]].region, classes));
   }
-  enter(raw(call.cnode), kind_of(call, classes));
 }
 
 }  // namespace kojak::expert

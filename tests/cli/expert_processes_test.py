@@ -154,18 +154,18 @@ class ProcessesTest(CommandTest):
 
     @unittest.skipUnless(os.path.exists("/proc/self/task"), "nobody tells which children there are")
     def test_what_was_killed_goes_on(self):
-        command = ("expert", "--full", "--causes=never", "--processes", "3", "-o", "a.cube", "--restart", "kept", "run")
         both = ["part-1", "sums-1"]
         # Whether the waits of a part count is decided when all are known, or not.
-        for kind, late in (("fence", False), ("all", True)):
+        for kind, late, causes in (("fence", False, "never"), ("all", True, "never"), ("all", True, "always")):
+            command = ("expert", "--full", f"--causes={causes}", "--processes", "3", "-o", "a.cube", "--restart", "kept", "run")
             self.make(kind, 20_000)
-            one, outputs = self.analyse()
+            one, outputs = self.analyse(f"--causes={causes}")
             (self.dir / "a.cube").unlink()
             steps = [("survey-0", [], "first", 0), ("part-0", ["part-1"], "first", 0 if late else 1),
                      ("part-0", ["part-1"], "child", 0 if late else 1),
                      ("sums-0", ["part-0", *both] if late else both, "child", 1)]
             for at, when, who, there in steps:
-                with self.subTest(kind=kind, at=at, who=who):
+                with self.subTest(kind=kind, causes=causes, at=at, who=who):
                     (self.dir / "kept").mkdir(exist_ok=True)
                     if there == 1 and not late:
                         when = both

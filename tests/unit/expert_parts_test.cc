@@ -160,7 +160,7 @@ TEST(Parts, ProcessorsFromEndToEnd) {
   for (int cut = 0; cut <= kReadings; ++cut) {
     Processors first(setting), second(setting);
     for (int i = 0; i < cut; ++i) first.on_processor(in, {1.0 * i}, reading(i));
-    if (cut > 0) second.go_on_from(1, {1.0 * (cut - 1)}, reading(cut - 1));
+    if (cut > 0) second.on_processor_before(1, {1.0 * (cut - 1)}, reading(cut - 1));
     for (int i = cut; i < kReadings; ++i) second.on_processor(in, {1.0 * i}, reading(i));
     first.add(second, std::vector<CallPathIndex>{0, 1});
     EXPECT_EQ(use(first), use(whole)) << cut;

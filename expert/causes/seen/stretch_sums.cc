@@ -22,8 +22,9 @@ void StretchSums<Value>::enter(LocationIndex location, CallPathIndex path, Timel
 
 template <class Value>
 void StretchSums<Value>::on_goes_on(const earl::Call& from) {
-  enter_all(from, *library_->tree(), *classes_,
-            [&](CallPathIndex path, Timeline::Kind kind) { enter(from.index, path, kind); });
+  enter_around(from, *library_->tree(), *classes_,
+               [&](CallPathIndex path, Timeline::Kind kind) { enter(from.index, path, kind); });
+  on_enter(from);
   on_call(from);
 }
 
