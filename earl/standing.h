@@ -43,6 +43,7 @@ struct Standing {
     Seconds last;  // when its latest event was
   };
   std::vector<Location> locations;  // by index
+  Seconds first;                    // when the run's first event was: a merge of local traces counts from it
 };
 
 }  // namespace kojak::earl

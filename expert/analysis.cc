@@ -136,7 +136,11 @@ struct PartAnalysis::State {
         options(wanted),
         last(is_last),
         left(left_out(trace, options)),
-        reading(part, options, is_last) {}
+        reading(opened(part, options), options, is_last) {}
+  static const TracePart& opened(const TracePart& part, const AnalysisOptions& options) {
+    if (options.page != nullptr) options.page->open(*part.trace, part.standing, part.gate);
+    return part;
+  }
   earl::Trace& trace;
   AnalysisOptions options;
   bool last;
@@ -169,6 +173,7 @@ PartSums PartAnalysis::no_sums() const {
 }
 Report PartAnalysis::report(PartSums all) {
   if (all.send_modes) *state_->options.send_modes = *all.send_modes;
+  if (all.page) state_->options.page->sums() = std::move(*all.page);
   return report_of(state_->trace, state_->reading.analysis, std::move(all), std::move(state_->left),
                    state_->options);
 }

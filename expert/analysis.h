@@ -62,9 +62,9 @@ struct TracePart {
   const Gate* gate = nullptr;                // null: all of it
 };
 // The analysis of one part, for the report of all: what the parts add up to is added in their order
-// (PartSums::add), and the last one makes the report of it. Root causes, pages and lists of waits
-// cannot be asked for, and what polls and threads tell is not added up. What the part refers to
-// must outlive this object and the report.
+// (PartSums::add), and the last one makes the report of it. Root causes and lists of waits cannot be
+// asked for, and what polls and threads tell is not added up. What the part refers to must outlive
+// this object and the report.
 class PartAnalysis {
  public:
   PartAnalysis(const TracePart& part, const AnalysisOptions& options, bool last);
@@ -78,7 +78,8 @@ class PartAnalysis {
   PartSums take_sums(const PassiveEvidence& of_run);
   // Of any part, before they are read.
   PartSums no_sums() const;
-  // Of the last part, once, when its sums were taken; those of options.send_modes are set to all.
+  // Of the last part, once, when its sums were taken; those of options.send_modes and .page are set
+  // to all.
   Report report(PartSums all);
 
  private:

@@ -12,6 +12,7 @@
 
 #include "earl/findings.h"
 #include "expert/ends/failed_calls.h"
+#include "expert/page/kept/trace_sums.h"
 #include "expert/patterns/notes.h"
 #include "expert/patterns/rma/passive/wait_claims.h"
 #include "expert/sums/dispatchers.h"
@@ -33,6 +34,7 @@ struct PartSums {
   std::optional<Samples> samples{};
   std::optional<Instances> instances{};   // where they are wanted
   std::optional<SendModes> send_modes{};  // likewise
+  std::optional<html::TraceSums> page{};  // likewise
   std::vector<CallPath> paths{};
   std::array<std::uint64_t, kNotes> notes{};
   FailedCallCounter failed{};
@@ -67,6 +69,7 @@ struct PartSums {
     if (samples) samples->add(*part.samples, here);
     if (instances) instances->add(*part.instances, here);
     if (send_modes && !send_modes->add(*part.send_modes, here)) late = true;
+    if (page) page->add(*part.page, here);
     for (std::size_t n = 0; n < kNotes; ++n) notes[n] += part.notes[n];
     failed.add(part.failed, here);
     findings.add(part.findings);
@@ -89,6 +92,7 @@ struct PartSums {
     if (samples) archive(*samples);
     if (instances) archive(*instances);
     if (send_modes) archive(*send_modes);
+    if (page) archive(*page);
   }
 };
 

@@ -174,7 +174,7 @@ class Analysis : public earl::Sink {
 #undef KOJAK_ONE
 #undef KOJAK_TELL_ALL
   void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times) {
-    if (!own_now(in.index)) return of<Processors>().go_on_from(in.index, time, times);
+    if (!own_now(in.index)) return KOJAK_TELL(to_, go_on_from, in.index, time, times);
     KOJAK_TELL(to_, on_processor, in, time, times);
   }
   void on_process_end(const earl::OpenCall& call, Seconds last, Seconds time) {
@@ -224,7 +224,7 @@ class Analysis : public earl::Sink {
   void go_on_from(const earl::Standing& standing) {
     for (std::uint32_t i = 0; i < standing.locations.size(); ++i) {
       const auto& told = standing.locations[i].processor;
-      if (told) of<Processors>().go_on_from(i, told->time, told->times);
+      if (told) KOJAK_TELL(to_, go_on_from, i, told->time, told->times);
     }
   }
   // What is added up, once.
@@ -241,6 +241,7 @@ class Analysis : public earl::Sink {
       sums.late = sums.late || !sums.dispatchers->none();  // (it has moved their waits)
       if (auto& instances = of<std::optional<Instances>>()) sums.instances = std::move(instances);
       if (options_.send_modes != nullptr) sums.send_modes = *options_.send_modes;
+      if (options_.page != nullptr) sums.page.emplace(std::move(options_.page->sums()));
     }
     if (const RmaWaits* const rma = finders_.rma()) {
       sums.sureness = rma->sureness();
@@ -256,6 +257,7 @@ class Analysis : public earl::Sink {
     sums.samples.emplace(setting_);
     if (options_.partners) sums.instances.emplace(options_.instances, setting_.locations());
     if (options_.send_modes != nullptr) sums.send_modes = options_.send_modes->fresh();
+    if (options_.page != nullptr) sums.page.emplace(options_.page->no_sums());
     return sums;
   }
   // Null: they are not wanted, or are gone with the sums.
@@ -321,7 +323,7 @@ class Analysis : public earl::Sink {
   }
   [[gnu::noinline]] void follow_exit(const Call& call, Counts counters, bool own) {
     finders_.on_call(call);
-    if (!own) return;
+    if (!own) return KOJAK_TELL_EACH(to_, each_extra, on_call_of_another, call);
     KOJAK_TELL_EACH(to_, each_extra, on_call, call);
     KOJAK_TELL_EACH(to_, each_extra, on_call, call, counters);
   }

@@ -102,7 +102,6 @@ std::string too_much(const expert::PartSums& sums) {
 }
 std::string too_much(const expert::AnalysisOptions& wanted) {
   if (wanted.root_causes) return "root causes cannot be added up yet (--causes=never leaves them)";
-  if (wanted.page != nullptr) return "a page cannot be drawn in parts yet (--html)";
   if (wanted.waits != nullptr) return "lists of waits cannot be joined yet";
   return "";
 }

@@ -24,8 +24,8 @@ namespace kojak::parallel {
 class Parts {
  public:
   struct Options {
-    std::string file;                            // a merged trace, or
-    const merge::MergeOptions* merge = nullptr;  // of a run's local traces
+    std::string file;                            // a merged trace, or what
+    const merge::MergeOptions* merge = nullptr;  // a run's local traces are called together
     std::size_t processes = 1;                   // slices of about equal length
     std::string at;        // not empty: slices that end at these meetings (Slices::cut_at)
     Team* team = nullptr;  // of that many; null: processes of our own

@@ -195,6 +195,7 @@ Result<std::unique_ptr<Slices>> TraceSlices::of(const std::string& file) {
   std::vector<std::vector<std::byte>> held, defined;  // attributes before an event; definitions
   std::map<std::uint32_t, Place> places;
   std::uint64_t pos = 0;
+  Seconds first;
   RawRecord record;
   TraceReader::Next next{};
   const auto raw_of = [](const std::vector<std::byte>& bytes, std::uint64_t offset) {
@@ -234,6 +235,7 @@ Result<std::unique_ptr<Slices>> TraceSlices::of(const std::string& file) {
       slices.alone_ = std::string(what) + " cannot be added up yet";
       return std::unique_ptr<Slices>(std::move(made));
     }
+    if (pos == 0) first = event_time(record, reader->dialect().swapped());
     const auto at = places.find(location_of(record, reader->dialect().swapped()));
     if (at != places.end()) {
       Place& place = at->second;
@@ -264,6 +266,7 @@ Result<std::unique_ptr<Slices>> TraceSlices::of(const std::string& file) {
   for (Meeting& meeting : slices.meetings_) {
     meeting.done = meeting.events;
     earl::Standing& standing = slices.standings_.emplace_back();
+    standing.first = first;
     if (!meeting.at_rest()) continue;
     std::size_t i = 0;
     for (auto& [id, place] : places) {
