@@ -40,6 +40,7 @@ struct Standing {
     std::vector<Fenced> fenced;
     std::vector<WindowId> held;  // on which it holds a lock of all
     std::optional<Processor> processor;
+    std::uint64_t received = 0;  // messages so far
     Seconds last;  // when its latest event was
   };
   std::vector<Location> locations;  // by index

@@ -27,13 +27,15 @@ class Content {
         first_(standing == nullptr ? std::nullopt : std::optional(standing->first)),
         gate_(gate),
         passed_(trace.location_count(), gate == nullptr || standing == nullptr),
-        processor_(trace.location_count()) {
+        processor_(trace.location_count()),
+        received_(trace.location_count()) {
     out_.processes = trace.process_count();
     list_regions();
     list_communicators();
     trace.definitions().windows.for_each([&](WindowId id, const WindowDef&) { window(raw(id)); });
     for (std::uint32_t i = 0; standing != nullptr && i < standing->locations.size(); ++i) {
       sums_.boxes.begin_shut(i, static_cast<std::uint32_t>(standing->locations[i].open.size()));
+      received_[i] = standing->locations[i].received;
     }
   }
   TraceSums& sums() { return sums_; }
@@ -135,8 +137,7 @@ class Content {
       if (to == kAbsent) continue;
       const MessageArrow arrow{message->send_call.index, to, clock_(message->send_time),
                                clock_(message->recv_time), raw(message->bytes)};
-      const std::uint64_t identity =
-          mixed(arrow.sent ^ mixed(std::uint64_t{arrow.from} << 32 | arrow.to));
+      const std::uint64_t identity = identity_of(received_[to]++, to);
       if (sums_.messages.begin(identity)) sums_.messages.add(identity, arrow);
     }
   }
@@ -185,7 +186,7 @@ class Content {
     if (!own(instance.members.front().call)) return;
     const std::uint32_t on = window(raw(instance.window));
     const bool asked = sums_.transfers.waits_for_fence(on, instance.ordinal);
-    const std::uint64_t identity = mixed(instance.ordinal ^ mixed(on));
+    const std::uint64_t identity = identity_of(instance.ordinal, on);
     const bool kept = sums_.fences.begin(identity);
     if (!asked && !kept) return;
     FenceInstance fence;
@@ -396,8 +397,9 @@ class Content {
   std::pair<RegionId, std::uint32_t> last_region_;
   std::pair<std::uint32_t, std::uint32_t> last_window_;
   bool known_region_ = false, known_window_ = false;
-  bool shmem_ = false;              // the trace has functions of SHMEM
-  std::vector<Reading> processor_;  // the last of each row
+  bool shmem_ = false;                   // the trace has functions of SHMEM
+  std::vector<Reading> processor_;       // the last of each row
+  std::vector<std::uint64_t> received_;  // messages, by row
 };
 
 void list_rows(const earl::Trace& trace, TraceContent& content) {

@@ -28,9 +28,10 @@ struct StandingRow {
   std::vector<RowMaker::Around> open;
   std::vector<merge::Slice::Window> windows;  // as pass 1 numbered them
   std::optional<Processor> processor;         // the last one, as recorded
+  std::uint64_t received = 0;                 // messages so far
   template <class Archive>
   void visit(Archive& archive) {
-    archive(row, open, windows, processor);
+    archive(row, open, windows, processor, received);
   }
 };
 
@@ -68,7 +69,7 @@ class LocalRows {
   static Result<LocalRows> open(const merge::MergeOptions& options,
                                 std::size_t most_rows = RowTable::kMost);
   SurveyPart survey(merge::TraceRange range);
-  Status read();                        // all
+  Status read();  // all
   // What others have read, too. `told_on`: chosen() follows.
   Status put_together(SurveyPart all, bool told_on);
   // All, but of the rows those of these meetings, which stay here, too. Once.

@@ -8,7 +8,7 @@ import unittest
 from cli import BIN, CommandTest
 
 MAKE = BIN.parent / "tests" / "make_traces"
-OUTPUTS = ("a.cube", "a.csv", "a.json")
+OUTPUTS = ("a.cube", "a.csv", "a.json", "a.html")
 ALONE = "expert: one process analyses all: "
 
 
@@ -27,15 +27,26 @@ class ProcessesTest(CommandTest):
     def test_several_say_what_one_says(self):
         for kind in ("barrier", "fence", "gats", "contend", "hold", "all"):
             self.make(kind, 20_000)
-            one, outputs = self.analyse("--causes=never", "--send-modes")
-            self.assertEqual((one.status, len(outputs)), (0, 3), one.err)
+            one, outputs = self.analyse("--causes=never", "--send-modes", "--html", "a.html")
+            self.assertEqual((one.status, len(outputs)), (0, 4), one.err)
             for processes in (2, 3, 5):
                 with self.subTest(kind=kind, processes=processes):
-                    several, theirs = self.analyse("--causes=never", "--send-modes", "--processes", processes)
+                    several, theirs = self.analyse("--causes=never", "--send-modes", "--html", "a.html", "--processes", processes)
                     self.assertEqual(several.status, 0, several.err)
                     self.assertEqual(several.out, one.out)
                     self.assertEqual(theirs, outputs)
                     self.assertNotIn(ALONE, several.err)
+
+    def test_they_draw_the_same_page_where_things_are_left_out(self):
+        for kind, what in (("barrier", "Calls that follow"), ("fence", "transfers"), ("all", "Waits that follow")):
+            self.make(kind, 800_000)
+            one, outputs = self.analyse("--causes=never", "--html", "a.html")
+            self.assertRegex(one.err, f"timeline: .*{what}")
+            for words in (["--processes", 2], ["--cut-at", "/7"]):
+                with self.subTest(kind=kind, words=words):
+                    several, theirs = self.analyse("--causes=never", "--html", "a.html", *words)
+                    self.assertEqual((several.status, several.err), (0, one.err))
+                    self.assertTrue(theirs == outputs)
 
     def test_of_traces_of_either_version(self):
         self.make("fence", 20_000, "--version", 2)
@@ -50,7 +61,6 @@ class ProcessesTest(CommandTest):
                            (["--causes=always"], "root causes cannot be added up yet"),
                            (["--causes=auto"], "root causes cannot be added up yet"),
                            (["--causes=never", "--clock", "clc"], "clocks are corrected by what was before what (--clock clc)"),
-                           (["--causes=never", "--html", "a.html"], "a page cannot be drawn in parts yet"),
                            (["--causes=never", "--from", "0"], "--from and --to are for one process")):
             if why.startswith("root causes") and words == ["--causes=auto"]:
                 self.make("fence", 2_000)

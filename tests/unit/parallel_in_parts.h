@@ -1,4 +1,5 @@
-// A run analysed whole and in slices, by this process alone, and all that its report holds.
+// A run analysed whole and in slices, by this process alone, and all that its report and its page
+// hold.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,10 @@
 #include "expert/analysis.h"
 #include "expert/cube/writer.h"
 #include "expert/output/terminal.h"
+#include "expert/page/trace_part.h"
 #include "expert/parallel/local_slices.h"
 #include "expert/parallel/parts.h"
+#include "expert/profile/from_analysis.h"
 
 namespace kojak::test {
 
@@ -22,26 +25,49 @@ inline expert::AnalysisOptions wanted() {
   return {};  // no root causes
 }
 
-// All that a report holds, as it is written and printed.
-inline std::string words_of(const expert::Report& report, const std::string& file) {
+// Of a page: where there is more, some is left out.
+inline constexpr html::TraceLimits kFew{.boxes = 150,
+                                        .waits = 20,
+                                        .arrows = 12,
+                                        .bands = 12,
+                                        .stripes = 4,
+                                        .cells = 400,
+                                        .pairs = 12,
+                                        .fence_members = 24};
+
+// All that a report holds, as it is written and printed, and what a page shows of the trace.
+inline std::string words_of(const expert::Report& report, const std::string& file,
+                            html::TraceContent content) {
   if (!expert::write_cube(report, file, {.doc_url = "pages"})) throw std::runtime_error(file);
   std::ifstream in(file);
   std::ostringstream out;
   out << in.rdbuf();
   expert::print_summary(out, report, {});
   expert::print_instances(out, report, {});
+  content.file.clear();
+  cube::Report profile = expert::profile_of(report);
+  expert::add_severities(report, profile);
+  const auto packed = html::trace_part(report, std::move(content), profile, 10'000'000).packed;
+  out << packed.json << '\n';
+  for (const auto byte : packed.data) out << static_cast<int>(byte) << ' ';
   return out.str();
 }
 
-inline std::string analysed_whole(earl::Trace trace, const std::string& file) {
-  return words_of(expert::analyse(trace, wanted()), file);
+inline std::string analysed_whole(earl::Trace trace, const std::string& file,
+                                  const html::TraceLimits& limits) {
+  html::TimelineReader page(limits);
+  expert::AnalysisOptions options = wanted();
+  options.page = &page;
+  const expert::Report report = expert::analyse(trace, options);
+  return words_of(report, file, page.finish());
 }
-inline std::string analysed_whole(merge::MergeOptions options, const std::string& file) {
+inline std::string analysed_whole(merge::MergeOptions options, const std::string& file,
+                                  const html::TraceLimits& limits) {
   options.output.clear();
   merge::MergedStream stream(options);
   auto trace = earl::Trace::from(stream.source(), "run");
   if (!trace) throw std::runtime_error(trace.error().message());
-  std::string words = analysed_whole(std::move(*trace), file);
+  std::string words = analysed_whole(std::move(*trace), file, limits);
   if (!stream.finish()) throw std::runtime_error("not merged");
   return words;
 }
@@ -49,7 +75,8 @@ inline std::string analysed_whole(merge::MergeOptions options, const std::string
 // Analyses the slices of a run that is cut at these meetings, one after the other.
 class InParts {
  public:
-  InParts(parallel::Slices& slices, const std::string& at) : why_(slices.alone()) {
+  InParts(parallel::Slices& slices, const std::string& at, const html::TraceLimits& limits = {})
+      : limits_(limits), why_(slices.alone()) {
     if (why_.empty()) why_ = slices.cut_at(at);
     for (std::size_t k = 0; k < slices.size() && why_.empty(); ++k) read(slices, k);
     if (of_run_.crowded() && why_.empty()) why_ = "too many calls";
@@ -61,15 +88,21 @@ class InParts {
   const std::string& why() const { return why_; }
   std::size_t parts() const { return parts_.size(); }
   const expert::Report& report() const { return *report_; }
+  // Once.
+  std::string words(const std::string& file) const {
+    return words_of(*report_, file, parts_.back()->page.finish(events_));
+  }
 
  private:
   struct Part {
+    explicit Part(const html::TraceLimits& limits) : page(limits) {}
     expert::Gate gate;
+    html::TimelineReader page;
     std::optional<earl::Trace> trace;
     std::optional<expert::PartAnalysis> analysis;
   };
   void read(parallel::Slices& slices, std::size_t k) {
-    Part& part = *parts_.emplace_back(std::make_unique<Part>());
+    Part& part = *parts_.emplace_back(std::make_unique<Part>(limits_));
     if (const earl::Standing* const standing = slices.standing(k); standing != nullptr) {
       held_ += std::any_of(standing->locations.begin(), standing->locations.end(),
                            [](const auto& location) { return !location.held.empty(); });
@@ -79,8 +112,11 @@ class InParts {
     auto trace = earl::Trace::from(std::move(*records), "run");
     if (!trace) throw std::runtime_error(trace.error().message());
     part.trace.emplace(std::move(*trace));
-    part.analysis.emplace(expert::TracePart{&*part.trace, slices.standing(k), &part.gate}, options_,
+    expert::AnalysisOptions options = wanted();
+    options.page = &part.page;
+    part.analysis.emplace(expert::TracePart{&*part.trace, slices.standing(k), &part.gate}, options,
                           k + 1 == slices.size());
+    events_ += slices.own_events(k, part.trace->events_read());
     const auto merged = slices.finish();
     if (!merged) throw std::runtime_error(merged.error().message());
     why_ = part.analysis->why().empty() ? *merged : part.analysis->why();
@@ -95,8 +131,9 @@ class InParts {
     why_ = parallel::too_much(*all);
     if (why_.empty()) report_.emplace(parts_.back()->analysis->report(std::move(*all)));
   }
-  const expert::AnalysisOptions options_ = wanted();
+  const html::TraceLimits limits_;
   std::size_t held_ = 0;
+  std::uint64_t events_ = 0;
   std::string why_;
   expert::PassiveEvidence of_run_;
   std::vector<std::unique_ptr<Part>> parts_;

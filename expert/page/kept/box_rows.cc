@@ -78,7 +78,7 @@ std::size_t drawn(const std::vector<WaitedCall>& calls, Scale scale) {
       calls.begin(), calls.end(), [&](const WaitedCall& c) { return is_drawn(c, scale); }));
 }
 
-// How many boxes are short from each level on.
+// How many boxes are short from each level on; those of open calls are at none.
 using ShortFrom = std::vector<std::size_t>;
 void count_short(const std::vector<Box>& boxes, ShortFrom& from) {
   from.resize(Scale::kMost + 3);
@@ -88,14 +88,16 @@ void count_short(const std::vector<Box>& boxes, ShortFrom& from) {
     }
   }
 }
-// Where so many are no more than the limit if each short one went.
-Scale least_of(const ShortFrom& from, std::size_t count, std::size_t limit, Scale above) {
+// Where so many are no more than the limit if each short one went, and were not drawn within
+// another.
+Scale least_of(const ShortFrom& from, std::size_t count, std::size_t limit, Scale above,
+               unsigned most) {
   std::size_t shorter = 0;
-  for (unsigned level = 1; level < Scale::kMost; ++level) {
+  for (unsigned level = 1; level < most; ++level) {
     shorter += from[level];
     if (level > above.level() && count - std::min(count, shorter) <= limit) return Scale(level);
   }
-  return Scale(Scale::kMost);
+  return Scale(most);
 }
 
 }  // namespace
@@ -199,8 +201,8 @@ void BoxRows::raise_to(Scale scale) {
 
 // That are drawn at this scale, whatever comes. (An open call may turn out to be short, with all
 // in it, until it has lasted for a cell.)
-std::size_t BoxRows::certain() const {
-  std::size_t certain = 0;
+BoxRows::Certain BoxRows::certain() const {
+  Certain certain;
   for (const Row& r : rows_) {
     std::size_t boxes = r.shut ? std::min<std::size_t>(r.boxes.size(), r.standing) : r.boxes.size();
     for (const Frame& frame : r.frames) {
@@ -210,18 +212,21 @@ std::size_t BoxRows::certain() const {
         boxes = std::min<std::size_t>(boxes, frame.box);
       }
     }
-    certain += boxes + drawn(r.waited, scale_);
+    certain.boxes += boxes;
+    certain.all += boxes + drawn(r.waited, scale_);
   }
   return certain;
 }
 
 void BoxRows::fit() {
   for (Row& r : rows_) clean(r.waited, scale_);
-  for (std::size_t held = certain(); held > limit_ && scale_.level() < Scale::kMost;
-       held = certain()) {
+  Nanoseconds latest = 0;  // in cells that are longer nothing changes
+  for (const Row& r : rows_) latest = std::max(latest, r.latest);
+  const unsigned most = std::min(Scale::kMost, Scale::short_from(latest));
+  for (Certain held = certain(); held.all > limit_ && scale_.level() < most; held = certain()) {
     ShortFrom from;
     for (const Row& r : rows_) count_short(r.boxes, from);
-    raise_to(least_of(from, held, limit_, scale_));
+    raise_to(least_of(from, held.boxes, limit_, scale_, most));
   }
   count_ = 0;
   for (const Row& r : rows_) count_ += r.boxes.size() + r.waited.size();
@@ -287,10 +292,17 @@ void condense(std::vector<Box>& boxes, Scale scale) {
 void condense_to(TraceContent& content, std::size_t limit) {
   for (std::size_t count = drawn(content); count > limit; count = drawn(content)) {
     const Scale now = Scale::of(content.calls_within);
-    if (now.level() >= Scale::kMost) return;
     ShortFrom from;
-    for (const auto& boxes : content.boxes) count_short(boxes, from);
-    const Scale scale = least_of(from, count, limit, now);
+    std::size_t boxes_of_all = 0;
+    Nanoseconds latest = 0;
+    for (const auto& boxes : content.boxes) {
+      count_short(boxes, from);
+      boxes_of_all += boxes.size();
+      for (const Box& box : boxes) latest = std::max(latest, box.end);
+    }
+    const unsigned most = std::min(Scale::kMost, Scale::short_from(latest));
+    if (now.level() >= most) return;
+    const Scale scale = least_of(from, boxes_of_all, limit, now, most);
     for (auto& boxes : content.boxes) condense(boxes, scale);
     for (auto& calls : content.waited) clean(calls, scale);
     content.calls_within = scale.cell();

@@ -74,7 +74,10 @@ class BoxRows {
   void cut_off(Row& row, std::uint32_t from);
   void raise_to(Scale scale);
   void condense(Row& row);
-  std::size_t certain() const;
+  struct Certain {
+    std::size_t boxes = 0, all = 0;  // all: with calls that waited
+  };
+  Certain certain() const;
   void fit();
 
   std::size_t limit_, look_at_;  // when so many are held, whether they are too many
@@ -85,10 +88,7 @@ class BoxRows {
 
 // Of a finished row, at a coarser scale.
 void condense(std::vector<Box>& boxes, Scale scale);
-// The least scale from `from` on at which `count` boxes may be `limit` of them.
-Scale least_scale(const std::vector<std::vector<Box>>& rows, std::size_t count, std::size_t limit,
-                  Scale from);
-// Both of all rows, until there are at most `limit` boxes.
+// Of all rows, until at most `limit` boxes are drawn.
 void condense_to(TraceContent& content, std::size_t limit);
 // How many boxes are drawn, with calls that waited; these.
 std::size_t drawn(const TraceContent& content);

@@ -90,20 +90,23 @@ template <class T>
 std::size_t condense_to(std::vector<std::vector<T>>& rows, std::size_t limit, Scale& scale) {
   while (true) {
     std::size_t count = 0;
+    Nanoseconds latest = 0;  // in cells that are longer nothing changes
     std::vector<std::size_t> short_from(Scale::kMost + 3);
     for (std::vector<T>& things : rows) {
       condense(things, scale);
       count += things.size();
       for (const T& t : things) {
         const Nanoseconds length = t.end - std::min(t.begin, t.end);
+        latest = std::max(latest, t.end);
         ++short_from[number_of(t) > 1 ? 1 : std::min(Scale::short_from(length), Scale::kMost + 2)];
       }
     }
-    if (count <= limit || scale.level() >= Scale::kMost) return count;
+    const unsigned most = std::min(Scale::kMost, Scale::short_from(latest));
+    if (count <= limit || scale.level() >= most) return count;
     // None lower is enough, whichever of the short ones become one.
     unsigned level = 1;
     std::size_t less = short_from[1];
-    while (level < Scale::kMost && (level <= scale.level() || count - less > limit)) {
+    while (level < most && (level <= scale.level() || count - less > limit)) {
       less += short_from[++level];
     }
     scale = Scale(level);

@@ -1,6 +1,5 @@
-// A bounded sample of many things: one of 2^level, those of whose identity the last `level` bits
-// are 0, so that it does not matter when, and in which part of a run, they come. (mixed() makes
-// such bits.)
+// A bounded sample of many things: one of 2^level, those whose identity begins with `level` bits
+// that are 0, so that it does not matter when, and in which part of a run, they come.
 //
 // Owns what it keeps. Not thread-safe; nothing fails.
 #pragma once
@@ -12,6 +11,12 @@
 #include <vector>
 
 namespace kojak::html {
+
+// The identity of a thing: its number among those of one maker. Multiples of an irrational number
+// are spread evenly, whatever the period of the numbers.
+constexpr std::uint64_t identity_of(std::uint64_t number, std::uint64_t maker) {
+  return (number + maker * 0x85EBCA6BU) * 0x9E3779B97F4A7C15U;
+}
 
 template <class T>
 class Sample {
@@ -60,7 +65,7 @@ class Sample {
     }
   };
   bool is_kept(std::uint64_t identity) const {
-    return (identity & ((std::uint64_t{1} << level_) - 1)) == 0;
+    return level_ == 0 || identity >> (64 - level_) == 0;
   }
   void fit() {
     while (kept_.size() > limit_ && level_ < 63) {

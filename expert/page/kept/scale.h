@@ -35,12 +35,4 @@ class Scale {
   unsigned level_;
 };
 
-// Bits that have nothing to do with those of a thing's identity: one of 2^level stays.
-constexpr std::uint64_t mixed(std::uint64_t word) {
-  word += 0x9E3779B97F4A7C15U;
-  word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9U;
-  word = (word ^ word >> 27) * 0x94D049BB133111EBU;
-  return word ^ word >> 31;
-}
-
 }  // namespace kojak::html
