@@ -88,10 +88,9 @@ class InParts {
   const std::string& why() const { return why_; }
   std::size_t parts() const { return parts_.size(); }
   const expert::Report& report() const { return *report_; }
-  // Once.
-  std::string words(const std::string& file) const {
-    return words_of(*report_, file, parts_.back()->page.finish(events_));
-  }
+  // One of these, once: what a page shows, and all words.
+  html::TraceContent content() const { return parts_.back()->page.finish(events_); }
+  std::string words(const std::string& file) const { return words_of(*report_, file, content()); }
 
  private:
   struct Part {

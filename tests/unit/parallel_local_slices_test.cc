@@ -265,6 +265,41 @@ TEST(LocalSlices, EachRegionAroundAMeetingHasItsOwnTime) {
   }
 }
 
+// A page has each region and each time between two readings of the kernel's counts once.
+TEST(LocalSlices, APageHasOnceWhatGoesOnAcrossAMeeting) {
+  LocalRun run(2);
+  for (const std::uint32_t rank : {0u, 1u}) {
+    run.add(rank, process(rank, {"ENTER time=0 region=main", "ENTER time=1 region=step",
+                                 "PROCESSOR time=2 ran=1000000000 wanted=0 preempted=0",
+                                 "ENTER time=3 region=MPI_Barrier", barrier(4),
+                                 "PROCESSOR time=5 ran=2500000000 wanted=500000000 preempted=1",
+                                 "EXIT time=6", "ENTER time=7 region=MPI_Barrier", barrier(8),
+                                 "EXIT time=9"}));
+  }
+  constexpr html::Nanoseconds kSecond = 1'000'000'000;
+  const auto local = slices_of(run.options());
+  const auto merged = merged_slices_of(run.options());
+  for (parallel::Slices* const slices :
+       std::initializer_list<parallel::Slices*>{&*local, &*merged}) {
+    const InParts parts(*slices, "all");
+    ASSERT_EQ(parts.why(), "");
+    EXPECT_EQ(parts.parts(), 3u);
+    const html::TraceContent content = parts.content();
+    EXPECT_EQ(content.end, 9);
+    for (const std::size_t row : {0u, 1u}) {
+      std::vector<std::pair<html::Nanoseconds, html::Nanoseconds>> times;
+      for (const html::Box& box : content.boxes[row]) {
+        times.emplace_back(box.begin / kSecond, box.end / kSecond);
+      }
+      EXPECT_EQ(times, (decltype(times){{0, 9}, {1, 6}, {3, 4}, {7, 8}}));
+      ASSERT_EQ(content.stripes[row].size(), 1u);
+      EXPECT_EQ(content.stripes[row][0].begin, 2 * kSecond);
+      EXPECT_EQ(content.stripes[row][0].end, 5 * kSecond);
+      EXPECT_EQ(content.stripes[row][0].without, kSecond / 2);
+    }
+  }
+}
+
 // Where a slice begins with a fence, that one is not among those before it.
 TEST(LocalSlices, FencesBeforeASlice) {
   LocalRun run(2);
