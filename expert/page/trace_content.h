@@ -168,7 +168,7 @@ struct TraceContent {
   std::vector<MessageArrow> messages;    // in order of the sends
   std::vector<TransferArrow> transfers;  // in order of the starts
   // Of all there were these are some or all.
-  std::uint64_t messages_seen = 0, transfers_seen = 0, bands_seen = 0, fences_seen = 0;
+  std::uint64_t messages_seen = 0, transfers_seen = 0, fences_seen = 0;
   // Shorter ones merged, in cells of that length (kept/scale.h); 0: none did.
   Nanoseconds calls_within = 0, waits_within = 0, bands_within = 0, stripes_within = 0;
   std::vector<FenceInstance> fences;

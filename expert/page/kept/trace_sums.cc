@@ -50,7 +50,6 @@ void TraceSums::finish(Nanoseconds length, TraceContent& content) {
   boxes.finish(length, content);
   content.waits = waits.finish();
   content.waits_within = waits.scale().cell();
-  content.bands_seen = bands.seen();
   content.bands = bands.finish();
   content.bands_within = bands.scale().cell();
   content.stripes = stripes.finish();
