@@ -40,10 +40,12 @@ struct Standing {
     std::vector<Fenced> fenced;
     std::vector<WindowId> held;  // on which it holds a lock of all
     std::optional<Processor> processor;
+    std::uint64_t received = 0;  // messages so far
     Seconds last;  // when its latest event was
   };
   std::vector<Location> locations;  // by index
-  Seconds run_began;                // when the run's first event was
+  // When the run's first event was: a merge of local traces counts from it.
+  Seconds run_began;
 };
 
 }  // namespace kojak::earl

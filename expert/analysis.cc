@@ -137,7 +137,11 @@ struct PartAnalysis::State {
         options(wanted),
         last(is_last),
         left(left_out(trace, options)),
-        reading(part, options, is_last) {}
+        reading(opened(part, options), options, is_last) {}
+  static const TracePart& opened(const TracePart& part, const AnalysisOptions& options) {
+    if (options.page != nullptr) options.page->open(*part.trace, part.standing, part.gate);
+    return part;
+  }
   earl::Trace& trace;
   AnalysisOptions options;
   bool last;
@@ -177,6 +181,7 @@ CausePart* PartAnalysis::causes() {
 }
 Report PartAnalysis::report(PartSums all, CauseParts* others) {
   if (all.send_modes) *state_->options.send_modes = *all.send_modes;
+  if (all.page) state_->options.page->sums() = std::move(*all.page);
   return report_of(state_->trace, state_->reading.analysis, std::move(all), std::move(state_->left),
                    state_->options, others);
 }

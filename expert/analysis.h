@@ -65,7 +65,7 @@ struct TracePart {
   const Gate* gate = nullptr;                // null: all of it
 };
 // The analysis of one part, for the report of all: what the parts add up to is added in their order
-// (PartSums::add), and the last one makes the report of it. Pages and lists of waits cannot be
+// (PartSums::add), and the last one makes the report of it. Lists of waits cannot be
 // asked for, and what polls and threads tell is not added up. What the part refers to must outlive
 // this object and the report.
 class PartAnalysis {
@@ -85,7 +85,8 @@ class PartAnalysis {
   PartSums no_sums() const;
   // Then, of each part but the last: who knows what its waits cost. Null: nobody looks for causes.
   CausePart* causes();
-  // Of the last part, once, when its sums were taken; those of options.send_modes are set to all.
+  // Of the last part, once, when its sums were taken; those of options.send_modes and .page are
+  // set to all.
   // `others`: who know that of the other parts, where causes are looked for; if they give up, the
   // report is of no use.
   Report report(PartSums all, CauseParts* others);

@@ -91,9 +91,9 @@ std::string describe(std::uint64_t events, const expert::Report& report) {
   return text;
 }
 
-// The report as a page with timeline: what the analysis found, and `timeline`. `source_of`: the
+// The report as a page with timeline: what the analysis found, and `content`. `source_of`: the
 // trace, if lines of source are to be shown.
-Status write_html(const expert::Report& analysis, html::TimelineReader& timeline,
+Status write_html(const expert::Report& analysis, html::TraceContent content,
                   const std::string& report, const std::string& doc_url,
                   const std::string& source_of, const std::string& output) {
   cube::Report profile = expert::profile_of(analysis);
@@ -104,7 +104,7 @@ Status write_html(const expert::Report& analysis, html::TimelineReader& timeline
   page.version = KOJAK_VERSION;
   page.catalogue = expert::all_metrics();
   const html::TracePart part =
-      html::trace_part(analysis, timeline.finish(), profile, page.max_bytes);
+      html::trace_part(analysis, std::move(content), profile, page.max_bytes);
   page.trace = &part;
   page.source = html::source_search(source_of);
   for (const std::string& text : part.packed.omitted) cli::print_note("timeline: " + text);
@@ -208,7 +208,6 @@ Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input&
     say_alone(why);
     return false;
   };
-  if (options.count("html") != 0) return alone("a page cannot be drawn in parts yet (--html)");
   if (options.count("keep") != 0) return alone("--keep keeps what one process merges");
   if (reading.in_part()) return alone("--from and --to are for one process");
   if (reading.file() == "-") return alone("standard input is for one process");
@@ -230,6 +229,7 @@ Result<bool> cut_in_parts(const po::variables_map& options, const expert::Input&
   };
   if (team.leads()) merging.progress = show;
   wanted.merge = &merging;
+  wanted.file = options["trace"].as<std::string>();
   wanted.note = [](const std::string& text) { cli::print_note(text); };
   wanted.kept = kept_files(options, merging, wanted.processes);
   if (wanted.kept && team.leads()) {
@@ -338,11 +338,12 @@ ExitCode analyse(const po::variables_map& options, parallel::Team& team) {
   const std::string doc_url =
       options.count("doc-url") != 0 ? options["doc-url"].as<std::string>() : documentation_url();
   const bool cube = wrote(expert::write_cube(report, output, {.doc_url = doc_url}));
-  const bool page = !html.empty() && wrote(write_html(report, *timeline, output, doc_url,
-                                                      no_source ? "" : reading.beside(), html));
   expert::JsonInput results;
   results.trace = input;
   results.events = in_parts ? parts.events() : whole->events_read();
+  const bool page =
+      !html.empty() && wrote(write_html(report, timeline->finish(results.events), output, doc_url,
+                                        no_source ? "" : reading.beside(), html));
   if (wishes.send_modes) {
     results.send_modes = wishes.send_modes->findings();
     results.send_cost = wishes.send_modes->cost();

@@ -13,6 +13,7 @@
 #include "earl/findings.h"
 #include "expert/causes/seen/stretch_times.h"
 #include "expert/ends/failed_calls.h"
+#include "expert/page/kept/trace_sums.h"
 #include "expert/patterns/notes.h"
 #include "expert/patterns/rma/passive/wait_claims.h"
 #include "expert/sums/dispatchers.h"
@@ -35,6 +36,7 @@ struct PartSums {
   std::optional<Instances> instances{};   // where they are wanted
   std::optional<SendModes> send_modes{};  // likewise
   std::optional<StretchTimes> spent{};    // likewise, for root causes
+  std::optional<html::TraceSums> page{};  // likewise
   std::vector<CallPath> paths{};
   std::array<std::uint64_t, kNotes> notes{};
   FailedCallCounter failed{};
@@ -70,6 +72,7 @@ struct PartSums {
     if (samples) samples->add(*part.samples, here);
     if (instances) instances->add(*part.instances, here);
     if (send_modes && !send_modes->add(*part.send_modes, here)) late = true;
+    if (page) page->add(*part.page, here);
     for (std::size_t n = 0; n < kNotes; ++n) notes[n] += part.notes[n];
     failed.add(part.failed, here);
     findings.add(part.findings);
@@ -95,6 +98,7 @@ struct PartSums {
     if (instances) archive(*instances);
     if (send_modes) archive(*send_modes);
     if (spent) archive(*spent);
+    if (page) archive(*page);
   }
 };
 

@@ -241,6 +241,7 @@ class Analysis : public earl::Sink {
       sums.late = sums.late || !sums.dispatchers->none();  // (it has moved their waits)
       if (auto& instances = of<std::optional<Instances>>()) sums.instances = std::move(instances);
       if (options_.send_modes != nullptr) sums.send_modes = *options_.send_modes;
+      if (options_.page != nullptr) sums.page.emplace(std::move(options_.page->sums()));
     }
     sums.spent = std::move(of<std::optional<StretchTimes>>());
     if (const RmaWaits* const rma = finders_.rma()) {
@@ -258,6 +259,7 @@ class Analysis : public earl::Sink {
     if (options_.partners) sums.instances.emplace(options_.instances, setting_.locations());
     if (options_.send_modes != nullptr) sums.send_modes = options_.send_modes->fresh();
     if (options_.root_causes) sums.spent = StretchTimes::of(setting_, classes_);
+    if (options_.page != nullptr) sums.page.emplace(options_.page->no_sums());
     return sums;
   }
   // Null: they are not wanted, or are gone with the sums.
@@ -265,8 +267,8 @@ class Analysis : public earl::Sink {
     auto& instances = of<std::optional<Instances>>();
     return instances ? &*instances : nullptr;
   }
-  std::optional<RootCauses> root_causes(const WaitResults& waits, PartSums& sums,
-                                        CauseParts* others) {
+  auto root_causes(const WaitResults& waits, PartSums& sums, CauseParts* others)
+      -> std::optional<RootCauses> {
     auto& causes = of<std::optional<CauseFinder>>();
     if (!causes) return std::nullopt;
     RootCauses found = causes->finish(waits, others, sums.paths);

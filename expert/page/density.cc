@@ -27,47 +27,65 @@ DensityBins::DensityBins(std::size_t rows, std::size_t cells)
     : rows_(rows), bins_(bins_for(rows, cells)), mpi_(rows * bins_), waiting_(rows * bins_) {}
 
 void DensityBins::add_mpi(std::size_t row, Nanoseconds begin, Nanoseconds end) {
-  add(mpi_, row, begin, end, 1);
+  if (end > begin) add(mpi_, row, begin, end, end - begin);
 }
 
 void DensityBins::add_wait(std::size_t row, Nanoseconds begin, Nanoseconds end,
                            Nanoseconds waited) {
-  if (end <= begin) return;
-  add(waiting_, row, begin, end,
-      std::min(1.0, static_cast<double>(waited) / static_cast<double>(end - begin)));
+  if (end > begin) add(waiting_, row, begin, end, std::min(waited, end - begin));
 }
 
-void DensityBins::make_room(Nanoseconds end) {
-  while ((end - 1) >> shift_ >= bins_) {
-    ++shift_;
-    for (std::vector<float>* cells : {&mpi_, &waiting_}) {
-      for (std::size_t row = 0; row < rows_; ++row) {
-        float* const of_row = cells->data() + row * bins_;
-        for (std::size_t i = 0; i < bins_ / 2; ++i) of_row[i] = of_row[2 * i] + of_row[2 * i + 1];
-        std::fill(of_row + bins_ / 2, of_row + bins_, 0.0F);
-      }
+void DensityBins::double_bins() {
+  ++shift_;
+  for (Cells* cells : {&mpi_, &waiting_}) {
+    for (std::size_t row = 0; row < rows_; ++row) {
+      Nanoseconds* const of_row = cells->data() + row * bins_;
+      for (std::size_t i = 0; i < bins_ / 2; ++i) of_row[i] = of_row[2 * i] + of_row[2 * i + 1];
+      std::fill(of_row + bins_ / 2, of_row + bins_, 0);
     }
   }
 }
 
-// A cell holds nanoseconds.
-void DensityBins::add(std::vector<float>& cells, std::size_t row, Nanoseconds begin,
-                      Nanoseconds end, double weight) {
-  if (end <= begin) return;
-  if ((end - 1) >> shift_ >= bins_) make_room(end);
-  float* const of_row = cells.data() + row * bins_;
-  const std::size_t first = begin >> shift_, last = (end - 1) >> shift_;
-  const auto put = [&](std::size_t bin, Nanoseconds length) {
-    of_row[bin] += static_cast<float>(weight * static_cast<double>(length));
-  };
-  if (first == last) return put(first, end - begin);
-  const Nanoseconds whole = Nanoseconds{1} << shift_;
-  put(first, ((first + 1) << shift_) - begin);
-  for (std::size_t bin = first + 1; bin < last; ++bin) put(bin, whole);
-  put(last, end - (last << shift_));
+void DensityBins::make_room(Nanoseconds end) {
+  while ((end - 1) >> shift_ >= bins_) double_bins();
 }
 
-std::vector<std::uint8_t> DensityBins::shares(const std::vector<float>& cells, Nanoseconds span,
+// Of the time, `counts` nanoseconds: spread evenly, so that two bins together hold what one of
+// twice their length would.
+void DensityBins::add(Cells& cells, std::size_t row, Nanoseconds begin, Nanoseconds end,
+                      Nanoseconds counts) {
+  if ((end - 1) >> shift_ >= bins_) make_room(end);
+  Nanoseconds* const of_row = cells.data() + row * bins_;
+  const std::size_t first = begin >> shift_, last = (end - 1) >> shift_;
+  if (first == last) {
+    of_row[first] += counts;
+    return;
+  }
+  const Nanoseconds length = end - begin;
+  const auto up_to = [&](Nanoseconds time) -> Nanoseconds {
+    if (counts == length) return time - begin;
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<Nanoseconds>(Wide{counts} * (time - begin) / length);
+  };
+  Nanoseconds before = 0;
+  for (std::size_t bin = first; bin < last; ++bin) {
+    const Nanoseconds now = up_to((Nanoseconds{bin} + 1) << shift_);
+    of_row[bin] += now - before;
+    before = now;
+  }
+  of_row[last] += counts - before;
+}
+
+void DensityBins::add(DensityBins& other) {
+  while (shift_ < other.shift_) double_bins();
+  while (other.shift_ < shift_) other.double_bins();
+  for (std::size_t i = 0; i < mpi_.size(); ++i) {
+    mpi_[i] += other.mpi_[i];
+    waiting_[i] += other.waiting_[i];
+  }
+}
+
+std::vector<std::uint8_t> DensityBins::shares(const Cells& cells, Nanoseconds span,
                                               std::size_t columns) const {
   std::vector<std::uint8_t> all(rows_ * columns);
   const double bin = std::ldexp(1.0, static_cast<int>(shift_));
@@ -77,7 +95,7 @@ std::vector<std::uint8_t> DensityBins::shares(const std::vector<float>& cells, N
     return std::min(bin, static_cast<double>(span) - static_cast<double>(i) * bin);
   };
   for (std::size_t row = 0; row < rows_; ++row) {
-    const float* const of_row = cells.data() + row * bins_;
+    const Nanoseconds* const of_row = cells.data() + row * bins_;
     std::size_t at = 0;
     for (std::size_t column = 0; column < columns; ++column) {
       const double from = static_cast<double>(column) * step, to = from + step;

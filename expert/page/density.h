@@ -4,7 +4,8 @@
 // One pass is enough, although nobody knows before how long the run is: the first bins are a
 // nanosecond long, and two become one each time that something lies behind the last of them.
 // finish() spreads the bins, of which more than half are in use then, over the steps. Memory is
-// rows x bins, at most `cells` of them (at least 16 bins), however many calls there are.
+// rows x bins, at most `cells` of them (at least 16 bins), however many calls there are. Bins hold
+// whole nanoseconds, so that sums do not depend on who counted what.
 // Not thread-safe; nothing fails.
 #pragma once
 
@@ -22,19 +23,25 @@ class DensityBins {
   // A call into MPI; a time of waiting within one, of which `waited` counts.
   void add_mpi(std::size_t row, Nanoseconds begin, Nanoseconds end);
   void add_wait(std::size_t row, Nanoseconds begin, Nanoseconds end, Nanoseconds waited);
+  // What another one counted, of as many rows and cells.
+  void add(DensityBins& other);
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(shift_, mpi_, waiting_);
+  }
   // Of a run of that length; what lies behind it is left out.
   Density finish(Nanoseconds span) const;
 
  private:
-  void add(std::vector<float>& cells, std::size_t row, Nanoseconds begin, Nanoseconds end,
-           double weight);
+  using Cells = std::vector<Nanoseconds>;
+  void add(Cells& cells, std::size_t row, Nanoseconds begin, Nanoseconds end, Nanoseconds counts);
   void make_room(Nanoseconds end);
-  std::vector<std::uint8_t> shares(const std::vector<float>& cells, Nanoseconds span,
-                                   std::size_t columns) const;
+  void double_bins();
+  std::vector<std::uint8_t> shares(const Cells& cells, Nanoseconds span, std::size_t columns) const;
 
   std::size_t rows_, bins_;  // bins of a row: a power of two
   unsigned shift_ = 0;       // of the nanoseconds in a bin
-  std::vector<float> mpi_, waiting_;
+  Cells mpi_, waiting_;
 };
 
 // Two columns become one.

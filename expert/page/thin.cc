@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "epilog/format/text/counts.h"
-#include "expert/page/condense.h"
 #include "expert/page/density.h"
+#include "expert/page/kept/box_rows.h"
+#include "expert/page/kept/cells.h"
 
 namespace kojak::html {
 namespace {
@@ -27,6 +28,21 @@ void leave_out_some(std::vector<T>& things, std::size_t limit) {
   things.resize(kept);
 }
 
+template <class T>
+std::size_t count_all(const std::vector<std::vector<T>>& rows) {
+  std::size_t total = 0;
+  for (const auto& row : rows) total += row.size();
+  return total;
+}
+
+// Those of one kind that begin in one cell become one.
+template <class T>
+void join_short(std::vector<std::vector<T>>& rows, std::size_t limit, Nanoseconds& cell) {
+  Scale scale = Scale::of(cell);
+  condense_to(rows, limit, scale);
+  cell = scale.cell();
+}
+
 std::string in_words(Nanoseconds time) {
   if (time < 10'000) return grouped(time) + " ns";
   if (time < 10'000'000) return grouped(time / 1000) + " us";
@@ -35,47 +51,10 @@ std::string in_words(Nanoseconds time) {
 
 }  // namespace
 
-void keep_longest(std::vector<std::vector<Band>>& rows, std::size_t limit) {
-  std::vector<Nanoseconds> lengths;
-  for (const auto& row : rows) {
-    for (const Band& band : row) lengths.push_back(band.end - band.begin);
-  }
-  if (lengths.size() <= limit) return;
-  // Of equally short ones only as many as needed.
-  std::size_t left = lengths.size() - limit;
-  const auto last = lengths.begin() + static_cast<std::ptrdiff_t>(left - 1);
-  std::nth_element(lengths.begin(), last, lengths.end());
-  const Nanoseconds shortest = *last;
-  left -= static_cast<std::size_t>(
-      std::count_if(lengths.begin(), last, [&](Nanoseconds length) { return length < shortest; }));
-  for (auto& row : rows) {
-    std::erase_if(row, [&](const Band& band) {
-      const Nanoseconds length = band.end - band.begin;
-      if (length < shortest) return true;
-      if (length > shortest || left == 0) return false;
-      --left;
-      return true;
-    });
-  }
-}
-
-void pair_up(std::vector<Stripe>& stripes) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < stripes.size(); i += 2) {
-    Stripe both = stripes[i];
-    if (i + 1 < stripes.size()) {
-      both.end = stripes[i + 1].end;
-      both.without += stripes[i + 1].without;
-    }
-    stripes[kept++] = both;
-  }
-  stripes.resize(kept);
-}
-
 std::size_t Thinner::amount(Part part) const {
   switch (part) {
     case kBoxes:
-      return count_all(content_.boxes);
+      return drawn(content_);
     case kWaits:
       return count_all(content_.waits);
     case kBands:
@@ -104,14 +83,16 @@ bool Thinner::thin(Part part, double share) {
   const auto limit = static_cast<std::size_t>(static_cast<double>(now) * share);
   switch (part) {
     case kBoxes:
+      if (limit < kFew) return false;
+      condense_to(content_, limit);
+      return amount(part) < now;
     case kWaits:
       if (limit < kFew) return false;
-      part == kBoxes ? condense_to(content_.boxes, content_.waits, limit, content_.calls_within)
-                     : condense_to(content_.waits, limit, content_.waits_within);
+      join_short(content_.waits, limit, content_.waits_within);
       return amount(part) < now;
     case kBands:
-      keep_longest(content_.bands, limit);
-      return true;
+      join_short(content_.bands, limit, content_.bands_within);
+      return amount(part) < now;
     case kMessages:
       leave_out_some(content_.messages, limit);
       return true;
@@ -125,7 +106,7 @@ bool Thinner::thin(Part part, double share) {
       coarsen_traffic(content_);
       return true;
     case kStripes:
-      for (auto& stripes : content_.stripes) pair_up(stripes);
+      join_short(content_.stripes, limit, content_.stripes_within);
       return amount(part) < now;
     case kDensity:
       if (content_.density.columns < 32) return false;
@@ -144,17 +125,16 @@ std::vector<std::string> omissions(const TraceContent& content) {
     texts.push_back(std::string(what) + " that follow one another within " + in_words(within) +
                     " are drawn as one box" + further + ".");
   };
-  const auto fewer = [&](std::uint64_t all, std::size_t shown, const char* what,
-                         const char* which = "") {
+  const auto fewer = [&](std::uint64_t all, std::size_t shown, const char* what) {
     if (all <= shown) return;
-    texts.push_back("Of " + grouped(all) + " " + what + " " + which + grouped(shown) +
-                    " are drawn.");
+    texts.push_back("Of " + grouped(all) + " " + what + " " + grouped(shown) + " are drawn.");
   };
   merged(content.calls_within, "Calls");
   merged(content.waits_within, "Waits", ", for the process that the longest of them was for");
+  merged(content.bands_within, "Epochs of one kind");
+  merged(content.stripes_within, "Times without a processor");
   fewer(content.messages_seen, content.messages.size(), "messages");
   fewer(content.transfers_seen, content.transfers.size(), "transfers");
-  fewer(content.bands_seen, count_all(content.bands), "epochs", "the longest ");
   fewer(content.fences_seen, content.fences.size(), "fences");
   if (!content.traffic_by_function) {
     texts.emplace_back("The matrix does not tell windows and functions apart.");

@@ -1,8 +1,9 @@
 // Shrinks what a page shows of a trace, part by part, until it fits.
 //
-// Each part has its own way: short calls and waits merge; arrows and fences are left out evenly;
-// the shortest epochs are left out; the density gets half the columns; a cell of the matrix
-// stands for all windows and functions, then for several ranks. omissions() says what was lost.
+// Each part has its own way: short calls, waits, epochs and times without a processor become one
+// (kept/); arrows and fences are left out evenly; the density gets half the columns; a cell of the
+// matrix stands for all windows and functions, then for several ranks. omissions() says what was
+// lost.
 #pragma once
 
 #include <cstddef>
@@ -41,10 +42,6 @@ class Thinner {
 // Sentences about what is not shown, for the page and for the terminal; whole if empty.
 std::vector<std::string> omissions(const TraceContent& content);
 
-// Of all in the rows the longest, at most `limit`.
-void keep_longest(std::vector<std::vector<Band>>& rows, std::size_t limit);
-// Two readings become one.
-void pair_up(std::vector<Stripe>& stripes);
 // Sums of cells that are no longer told apart: first windows and functions, then, each time, twice
 // as many ranks a cell.
 void coarsen_traffic(TraceContent& content);

@@ -28,8 +28,18 @@ struct Box {
   std::uint32_t calls : 30 = 1;    // more: short calls of one kind in a row, drawn as one
   std::uint32_t joined : 1 = 0;    // or, if that is set, polls in turn, which are one instance
   std::uint32_t sleeping : 1 = 0;  // between these
+  std::uint32_t depth = 0;         // of boxes that it lies in
+  Nanoseconds longest = 0;         // of several calls
 
   std::uint32_t instances() const { return joined != 0 ? 1 : calls; }
+};
+
+// A call that waited, and how long in one go.
+struct WaitedCall {
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+  Nanoseconds waited = 0;
+  std::uint32_t path = 0;
 };
 
 // Where a call waited: within these times, for `waited` of them.
@@ -37,11 +47,12 @@ struct WaitBox {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
   Nanoseconds waited = 0;
-  std::uint32_t metric = 0;         // in the catalogue
-  std::uint32_t awaited = kNobody;  // row of who ended it, where one did
-  Nanoseconds ended = 0;            // when that one did
-  std::uint32_t waits = 1;          // more: short waits in a row, drawn as one
-  std::uint32_t path = 0;           // of the call
+  std::uint32_t metric = 0;              // in the catalogue
+  std::uint32_t awaited = kNobody;       // row of who ended it, where one did
+  Nanoseconds ended = 0;                 // when that one did
+  std::uint32_t waits = 1;               // more: short waits in a row, drawn as one
+  std::uint32_t path = 0;                // of the call
+  Nanoseconds most = 0, most_begin = 0;  // of several: of the longest one, which tells the rest
 
   static constexpr std::uint32_t kNobody = static_cast<std::uint32_t>(-1);
 };
@@ -51,6 +62,7 @@ struct Stripe {
   Nanoseconds begin = 0;
   Nanoseconds end = 0;
   Nanoseconds without = 0;
+  std::uint32_t readings = 1;  // more: short ones in a row, drawn as one
 };
 
 // Shares of time in equal steps of the run, by row: 255 is all of a step.
@@ -66,6 +78,7 @@ struct Band {
   Nanoseconds end = 0;
   std::uint32_t window = 0;
   BandKind kind = BandKind::kFence;
+  std::uint32_t epochs = 1;  // more: short ones in a row, drawn as one
 };
 
 struct MessageArrow {
@@ -93,6 +106,11 @@ struct FenceInstance {
   std::uint32_t window = 0;
   std::vector<std::uint32_t> rows;
   std::vector<Nanoseconds> enters, exits;
+
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(window, rows, enters, exits);
+  }
 };
 
 // What passed between two processes: bytes from the one that had them to the one that got them, or
@@ -141,16 +159,18 @@ struct TraceContent {
   std::vector<WindowName> windows;
   std::vector<ProcessGroup> communicators;  // of some of the processes
   std::size_t communicators_seen = 0;
-  std::vector<std::vector<Box>> boxes;       // of each row, parents before children
-  std::vector<std::vector<WaitBox>> waits;   // of each row, in order of begin
-  std::vector<std::vector<Band>> bands;      // of each row, in order of begin
-  std::vector<std::vector<Stripe>> stripes;  // of each row, in order of begin
+  std::vector<std::vector<Box>> boxes;          // of each row, parents before children
+  std::vector<std::vector<WaitedCall>> waited;  // of each row, calls that are drawn also if short
+  std::vector<std::vector<WaitBox>> waits;      // of each row, in order of begin
+  std::vector<std::vector<Band>> bands;         // of each row, in order of begin
+  std::vector<std::vector<Stripe>> stripes;     // of each row, in order of begin
   Density density;
   std::vector<MessageArrow> messages;    // in order of the sends
   std::vector<TransferArrow> transfers;  // in order of the starts
   // Of all there were these are some or all.
-  std::uint64_t messages_seen = 0, transfers_seen = 0, bands_seen = 0, fences_seen = 0;
-  Nanoseconds calls_within = 0, waits_within = 0;  // shorter ones merged; 0: none did
+  std::uint64_t messages_seen = 0, transfers_seen = 0, fences_seen = 0;
+  // Shorter ones merged, in cells of that length (kept/scale.h); 0: none did.
+  Nanoseconds calls_within = 0, waits_within = 0, bands_within = 0, stripes_within = 0;
   std::vector<FenceInstance> fences;
   std::vector<Traffic> traffic;
   std::uint32_t processes = 0;

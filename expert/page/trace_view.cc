@@ -8,7 +8,7 @@
 
 #include "expert/output/json.h"
 #include "expert/page/blob.h"
-#include "expert/page/condense.h"
+#include "expert/page/kept/box_rows.h"
 #include "expert/page/names.h"
 #include "expert/page/tables.h"
 #include "expert/page/thin.h"
@@ -17,6 +17,12 @@
 
 namespace kojak::html {
 namespace {
+
+void add_boxes(Blob& blob, const TraceContent& content) {
+  TraceContent drawn;
+  drawn.boxes = drawn_boxes(content);
+  add_box(blob, drawn);
+}
 
 void add_fences(Blob& blob, const TraceContent& content) {
   add_fence(blob, content);
@@ -132,13 +138,12 @@ double fair_share(const std::size_t (&sizes)[Thinner::kParts], double room) {
 }  // namespace
 
 PackedTrace pack_trace(TraceContent content, const cube::Report& report, std::size_t max_bytes) {
-  static constexpr AddTable kAdd[Thinner::kParts] = {add_box,     add_wait,     add_band,
+  static constexpr AddTable kAdd[Thinner::kParts] = {add_boxes,   add_wait,     add_band,
                                                      add_message, add_transfer, add_fences,
                                                      add_traffic, add_stripe,   add_density};
   content.messages_seen = std::max<std::uint64_t>(content.messages_seen, content.messages.size());
   content.transfers_seen =
       std::max<std::uint64_t>(content.transfers_seen, content.transfers.size());
-  content.bands_seen = std::max<std::uint64_t>(content.bands_seen, count_all(content.bands));
   content.fences_seen = std::max<std::uint64_t>(content.fences_seen, content.fences.size());
   Thinner thinner(content);
   std::size_t sizes[Thinner::kParts] = {};  // compressed

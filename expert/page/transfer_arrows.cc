@@ -1,6 +1,7 @@
 #include "expert/page/transfer_arrows.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace kojak::html {
 namespace {
@@ -11,7 +12,7 @@ constexpr std::uint32_t kGone = static_cast<std::uint32_t>(-1);
 
 void TransferArrows::add(ProcessId origin, RmaId rmaid, const TransferArrow& arrow,
                          const Epoch* epoch) {
-  while (kept_.size() >= limit_ && level_ < 32) thin();
+  while (kept_.size() >= limit_ && level_ < 32) keep(level_ + 1);
   if (!is_kept(origin, rmaid) || kept_.size() >= limit_) return;
   const auto i = static_cast<std::uint32_t>(kept_.size());
   kept_.push_back(arrow);
@@ -27,9 +28,9 @@ void TransferArrows::end_kept(ProcessId origin, RmaId rmaid, Nanoseconds time) {
   open_.erase(open);
 }
 
-// Half of them, and what names them by their places.
-void TransferArrows::thin() {
-  ++level_;
+// Of them one of 2^level, and what names them by their places.
+void TransferArrows::keep(std::uint32_t level) {
+  level_ = level;
   Numbers places(kept_.size(), kGone);
   std::uint32_t left = 0;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
@@ -95,6 +96,7 @@ void TransferArrows::access(const Epoch& epoch, std::uint64_t id, Sync sync) {
 
 void TransferArrows::passive(const Epoch& epoch, bool all, std::uint32_t target, Sync sync) {
   Numbers arrows = take(epoch), others;
+  if (all) first_unlocks_.emplace(epoch, sync);
   for (const std::uint32_t i : arrows) {
     if (all || kept_[i].target == target) {
       at_origin(i, sync);
@@ -105,14 +107,39 @@ void TransferArrows::passive(const Epoch& epoch, bool all, std::uint32_t target,
   if (!others.empty()) waiting_[epoch] = std::move(others);
 }
 
+void TransferArrows::add(TransferArrows& behind) {
+  for (const auto& [epoch, sync] : behind.first_unlocks_) {
+    for (const std::uint32_t i : take(epoch)) at_origin(i, sync);
+    first_unlocks_.emplace(epoch, sync);
+  }
+  open_.clear();
+  by_fence_.clear();
+  by_access_.clear();
+  const auto before = static_cast<std::uint32_t>(kept_.size());
+  kept_.insert(kept_.end(), behind.kept_.begin(), behind.kept_.end());
+  keys_.insert(keys_.end(), behind.keys_.begin(), behind.keys_.end());
+  for (const auto& [epoch, arrows] : behind.waiting_) {
+    for (const std::uint32_t i : arrows) waiting_[epoch].push_back(before + i);
+  }
+  seen_ += behind.seen_;
+  const std::uint32_t level = std::max(level_, behind.level_);
+  if (level_ != behind.level_) keep(level);
+  while (kept_.size() > limit_ && level_ < 32) keep(level_ + 1);
+}
+
 std::vector<TransferArrow> TransferArrows::finish() {
   for (TransferArrow& arrow : kept_) {
     if (arrow.end == 0) arrow.end = std::max(arrow.start, arrow.request);
   }
-  std::stable_sort(kept_.begin(), kept_.end(), [](const TransferArrow& a, const TransferArrow& b) {
-    return a.request < b.request;
+  Numbers order(kept_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(kept_[a].request, keys_[a], a) < std::tuple(kept_[b].request, keys_[b], b);
   });
-  return std::move(kept_);
+  std::vector<TransferArrow> arrows;
+  arrows.reserve(order.size());
+  for (const std::uint32_t i : order) arrows.push_back(kept_[i]);
+  return arrows;
 }
 
 }  // namespace kojak::html

@@ -2,9 +2,10 @@
 // completed it at either side, all found while they come.
 //
 // If there are too many, those of a share of all numbers are kept: whether one is, its origin and
-// number say, so that what comes later of the others costs nothing, and a pattern that repeats
-// (each eighth a get, each fourth to one neighbour) stays in the sample as it is. Memory follows
-// the limit. Not thread-safe; nothing fails.
+// number say, so that what comes later of the others costs nothing, it does not matter in which
+// part of a run they come, and a pattern that repeats (each eighth a get, each fourth to one
+// neighbour) stays in the sample as it is. Memory follows the limit. Not thread-safe; nothing
+// fails.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +67,12 @@ class TransferArrows {
   // The epoch of a lock has ended: that of one target, or of all.
   void passive(const Epoch& epoch, bool all, std::uint32_t target, Sync sync);
 
+  // The part of the run behind this one. Nothing may be open here but epochs of locks of all.
+  void add(TransferArrows& behind);
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(seen_, level_, kept_, keys_, waiting_, first_unlocks_);
+  }
   std::uint64_t seen() const { return seen_; }
   // Those that are kept, in order of their requests.
   std::vector<TransferArrow> finish();
@@ -75,6 +82,7 @@ class TransferArrows {
   struct Key {
     std::uint32_t origin = 0, rmaid = 0;
     std::uint64_t word() const { return std::uint64_t{origin} << 32 | rmaid; }
+    auto operator<=>(const Key&) const = default;
   };
 
   // Multiples of an irrational number are spread evenly, whatever the period of the numbers.
@@ -83,19 +91,20 @@ class TransferArrows {
     return (std::uint64_t{hash} << level_) >> 32 == 0;
   }
   void end_kept(ProcessId origin, RmaId rmaid, Nanoseconds time);
-  void thin();
+  void keep(std::uint32_t level);
   void at_origin(std::uint32_t arrow, Sync sync);
   Numbers take(const Epoch& epoch);
 
   std::size_t limit_;
   std::uint64_t seen_ = 0;
-  unsigned level_ = 0;  // one of 2^level is kept
+  std::uint32_t level_ = 0;  // one of 2^level is kept
   std::vector<TransferArrow> kept_;
   std::vector<Key> keys_;  // of each
   std::unordered_map<std::uint64_t, std::uint32_t> open_;
   std::map<Epoch, Numbers> waiting_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Numbers> by_fence_;
   std::map<std::uint64_t, Numbers> by_access_;
+  std::map<Epoch, Sync> first_unlocks_;  // of locks of all: what ends one that was held before
 };
 
 }  // namespace kojak::html

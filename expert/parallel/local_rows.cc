@@ -80,7 +80,7 @@ class LocalRows::Watch final : public merge::TraceWatch {
     RowTable& rows = kept_.rows;
     rows.add(row);
     if (rows.rows().empty() || rows.rows().back().ends != row.ends) return;  // thinned out
-    StandingRow standing{row, maker_.around(), {}, processor_};
+    StandingRow standing{row, maker_.around(), {}, processor_, maker_.received()};
     if (epochs_ != nullptr) standing.windows = windows_of(*epochs_);
     bytes_ += size_of(standing);
     kept_.standings.emplace(row.ends, std::move(standing));

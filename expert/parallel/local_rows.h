@@ -28,9 +28,10 @@ struct StandingRow {
   std::vector<RowMaker::Around> open;
   std::vector<merge::Slice::Window> windows;  // as pass 1 numbered them
   std::optional<Processor> processor;         // the last one, as recorded
+  std::uint64_t received = 0;                 // messages so far
   template <class Archive>
   void visit(Archive& archive) {
-    archive(row, open, windows, processor);
+    archive(row, open, windows, processor, received);
   }
 };
 

@@ -93,6 +93,7 @@ const earl::Standing* LocalSlices::standing(std::size_t number) {
           merge::entered_region(names, survey.definitions, around.id, around.call_site);
       location.open.push_back({RegionId{region}, CallSiteId{site}, {clock(around.time)}});
     }
+    location.received = at.received;
     location.goes_on_with = earl::ticks_between(clock(at.row.enter), clock(at.row.exit));
     for (const merge::Slice::Window& w : at.windows) {
       const WindowId window{rows_.window(i, w.id)};

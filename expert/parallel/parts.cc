@@ -147,13 +147,12 @@ std::string too_much(const expert::PartSums& sums) {
   return sums.severities.limited() != 0 ? "a sum is beyond what a cell holds" : "";
 }
 std::string too_much(const expert::AnalysisOptions& wanted) {
-  if (wanted.page != nullptr) return "a page cannot be drawn in parts yet (--html)";
   if (wanted.waits != nullptr) return "lists of waits cannot be joined yet";
   return "";
 }
 
 Result<bool> Parts::cut(const Options& options) {
-  file_ = options.merge->inputs.front();
+  file_ = options.file;
   team_ = options.team;
   kept_ = options.kept;
   note_ = options.note;

@@ -28,6 +28,7 @@ namespace kojak::parallel {
 class Parts {
  public:
   struct Options {
+    std::string file;                            // what they are called together
     const merge::MergeOptions* merge = nullptr;  // of the run's local traces
     std::size_t processes = 1;                   // slices of about equal length
     std::string at;        // not empty: slices that end at these meetings (Slices::cut_at)

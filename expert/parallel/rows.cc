@@ -332,6 +332,7 @@ void RowMaker::on(const MpiSend& r) {
   if (request_ != kAbsent) requests_.emplace(request_, on);
 }
 void RowMaker::on(const MpiRecv& r) {
+  ++received_;
   messages_ -= channel(r.cid, raw(r.slid), rank_, raw(r.tag));
   if (request_ != kAbsent) requests_.erase(request_);
 }

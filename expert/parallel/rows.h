@@ -76,6 +76,7 @@ class RowMaker {
 
   // All records of the trace in their order; `offset` of the record says where it stands.
   void take(const RawRecord& record);
+  std::uint64_t received() const { return received_; }  // messages so far
 
   // A region that is open, in the trace's own numbers.
   struct Around {
@@ -169,7 +170,7 @@ class RowMaker {
   std::unordered_map<std::uint32_t, std::unique_ptr<Window>> windows_;
   Window* latest_ = nullptr;  // of these, asked for last
   WindowId latest_id_{};
-  std::uint64_t messages_ = 0, agreement_ = 0;
+  std::uint64_t messages_ = 0, agreement_ = 0, received_ = 0;
   std::uint64_t events_ = 0;
   std::int64_t teams_ = 0, thread_locks_ = 0;
   std::uint32_t request_ = kAbsent;  // of the attribute before the event

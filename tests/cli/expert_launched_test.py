@@ -39,19 +39,20 @@ class LaunchedTest(CommandTest):
     def test_several_analyse_a_folder(self):
         for kind in ("fence", "barrier", "all"):
             self.make(kind, 20_000, folder=kind)
-            words = [BIN / "expert", "--full", "--json", "a.json", "-o", "a.cube", kind]
+            names = ("a.json", "a.cube", "a.html")
+            words = [BIN / "expert", "--full", "--json", "a.json", "--html", "a.html", "-o", "a.cube", kind]
             alone = self.run_command(*words, env={"NO_COLOR": "1"})
             self.assertEqual(alone.status, 0, alone.err)
-            outputs = [(self.dir / name).read_bytes() for name in ("a.json", "a.cube")]
+            outputs = [(self.dir / name).read_bytes() for name in names]
             for mpi in MPIS:
                 for processes in (2, 3, 5):
                     with self.subTest(kind=kind, mpi=mpi, processes=processes):
-                        for name in ("a.json", "a.cube"):
+                        for name in names:
                             (self.dir / name).unlink()
                         ran = self.launch(mpi, processes, *words)
                         self.assertEqual(ran.status, 0, ran.err)
                         self.assertEqual(ran.out.replace("\r\n", "\n"), alone.out)
-                        self.assertEqual([(self.dir / name).read_bytes() for name in ("a.json", "a.cube")], outputs)
+                        self.assertEqual([(self.dir / name).read_bytes() for name in names], outputs)
                         self.assertNotIn("one process analyses all", ran.err)
 
     def one_does_it(self, why, processes, *words):

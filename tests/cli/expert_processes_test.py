@@ -9,7 +9,7 @@ import unittest
 from cli import BIN, CommandTest, wait_until
 
 MAKE = BIN.parent / "tests" / "make_traces"
-OUTPUTS = ("a.cube", "a.csv", "a.json")
+OUTPUTS = ("a.cube", "a.csv", "a.json", "a.html")
 ALONE = "expert: one process analyses all: "
 
 
@@ -28,15 +28,26 @@ class ProcessesTest(CommandTest):
     def test_several_say_what_one_says(self):
         for kind in ("barrier", "fence", "gats", "contend", "hold", "all"):
             self.make(kind, 20_000)
-            one, outputs = self.analyse("--send-modes")
-            self.assertEqual((one.status, len(outputs)), (0, 3), one.err)
+            one, outputs = self.analyse("--send-modes", "--html", "a.html")
+            self.assertEqual((one.status, len(outputs)), (0, 4), one.err)
             for processes in (2, 3, 5):
                 with self.subTest(kind=kind, processes=processes):
-                    several, theirs = self.analyse("--send-modes", "--processes", processes)
+                    several, theirs = self.analyse("--send-modes", "--html", "a.html", "--processes", processes)
                     self.assertEqual(several.status, 0, several.err)
                     self.assertEqual(several.out, one.out)
                     self.assertEqual(theirs, outputs)
                     self.assertNotIn(ALONE, several.err)
+
+    def test_they_draw_the_same_page_where_things_are_left_out(self):
+        for kind, what in (("barrier", "Calls that follow"), ("fence", "transfers"), ("all", "Waits that follow")):
+            self.make(kind, 800_000)
+            one, outputs = self.analyse("--causes=never", "--html", "a.html")
+            self.assertRegex(one.err, f"timeline: .*{what}")
+            for words in (["--processes", 2], ["--cut-at", "/7"]):
+                with self.subTest(kind=kind, words=words):
+                    several, theirs = self.analyse("--causes=never", "--html", "a.html", *words)
+                    self.assertEqual((several.status, several.err), (0, one.err))
+                    self.assertTrue(theirs == outputs)
 
     def test_of_traces_of_either_version(self):
         self.make("fence", 20_000, "--version", 2)
@@ -49,7 +60,6 @@ class ProcessesTest(CommandTest):
         self.make("p2p", 2_000)
         for words, why in (([], "no meeting is at rest"),
                            (["--clock", "clc"], "clocks are corrected by what was before what (--clock clc)"),
-                           (["--html", "a.html"], "a page cannot be drawn in parts yet"),
                            (["--from", "0"], "--from and --to are for one process")):
             with self.subTest(why):
                 one, outputs = self.analyse(*words)

@@ -54,7 +54,7 @@ class Comparison {
     auto slices = test::slices_of_trace(trace_);
     if (!slices) throw std::runtime_error(slices.error().message());
     const test::InParts parts(
-        **slices, at == "random" ? some_meetings() : at,
+        **slices, at == "random" ? some_meetings() : at, {},
         [&](const earl::Trace& trace, expert::AnalysisOptions& options) {
           modes.push_back(std::make_unique<expert::SendModes>(trace, expert::SendModeOptions()));
           options.instances = kInstances;

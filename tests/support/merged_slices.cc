@@ -123,6 +123,7 @@ struct Place {
       standing.open.push_back(
           {region, around.call_site ? CallSiteId{around.id} : absent<CallSiteId>(), {around.time}});
     }
+    standing.received = maker->received();
     standing.goes_on_with = earl::ticks_between(row.enter, row.exit);
     counts.tell(standing);
     standings.emplace(row.ends, std::move(standing));

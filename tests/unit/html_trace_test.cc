@@ -4,8 +4,8 @@
 
 #include "cube_reports.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/page/condense.h"
-#include "expert/page/sample.h"
+#include "expert/page/kept/box_rows.h"
+#include "expert/page/kept/sample.h"
 #include "expert/page/thin.h"
 #include "expert/page/trace_reader.h"
 #include "expert/page/trace_view.h"
@@ -281,10 +281,14 @@ TEST(HtmlTrace, KeepsItsBudgetByMergingFurther) {
 }
 
 TEST(HtmlCondense, MergesShortNeighboursUnderOneParent) {
-  // Parent 0..100 with children 10..12 (a), 13..14 (b), 50..90; inside the last one 51..52.
-  std::vector<Box> boxes{
-      {0, 100, 0, 1}, {10, 12, 1, 1}, {13, 14, 2, 1}, {50, 90, 3, 1}, {51, 52, 1, 1}};
-  condense(boxes, 5);
+  // Parent 0..100 with children 10..12 (a), 13..14 (b), 50..90; inside the last one 51..52. Cells
+  // of 8 ns: both first ones begin in the second.
+  std::vector<Box> boxes{{.begin = 0, .end = 100},
+                         {.begin = 10, .end = 12, .path = 1, .depth = 1},
+                         {.begin = 13, .end = 14, .path = 2, .depth = 1},
+                         {.begin = 50, .end = 90, .path = 3, .depth = 1},
+                         {.begin = 51, .end = 52, .path = 1, .depth = 2}};
+  condense(boxes, Scale(3));
   ASSERT_EQ(boxes.size(), 4u);
   EXPECT_EQ(boxes[1].begin, 10u);
   EXPECT_EQ(boxes[1].end, 14u);
@@ -294,9 +298,12 @@ TEST(HtmlCondense, MergesShortNeighboursUnderOneParent) {
 }
 
 TEST(HtmlCondense, NothingReachesAcrossALongParent) {
-  // Two parents, the last child of one and the first of the other closer than the threshold.
-  std::vector<Box> boxes{{0, 50, 0, 1}, {48, 49, 1, 1}, {50, 100, 0, 1}, {51, 52, 1, 1}};
-  condense(boxes, 10);
+  // Two parents, the last child of one and the first of the other in one cell.
+  std::vector<Box> boxes{{.begin = 0, .end = 50},
+                         {.begin = 48, .end = 49, .depth = 1},
+                         {.begin = 50, .end = 100},
+                         {.begin = 51, .end = 52, .depth = 1}};
+  condense(boxes, Scale(3));
   EXPECT_EQ(boxes.size(), 4u);
 }
 
@@ -403,15 +410,15 @@ MPI_WINCOLLEXIT lid=1 time=0.5 wid=0
   EXPECT_LE(gets, 16u);
 }
 
-TEST(HtmlSample, KeepsEveryFewThOfWhatIsTooMuch) {
-  Sample<int> sample(4);
-  for (int i = 0; i < 16; ++i) sample.add(i);
-  EXPECT_EQ(sample.kept(), (std::vector<int>{0, 4, 8, 12}));
+TEST(HtmlSample, KeepsThoseWhoseIdentityBeginsWithZeros) {
+  // The first four bits of each are its number: of 16 things four stay where these begin with 00.
+  Sample<std::uint64_t> sample(4);
+  for (std::uint64_t i = 0; i < 16; ++i) {
+    if (sample.begin(i << 60)) sample.add(i << 60, i);
+  }
   EXPECT_EQ(sample.seen(), 16u);
-  EXPECT_FALSE(sample.complete());
-  Sample<int> all(4);
-  for (int i = 0; i < 4; ++i) all.add(i);
-  EXPECT_TRUE(all.complete());
+  EXPECT_EQ(sample.finish([](std::uint64_t i) { return i; }),
+            (std::vector<std::uint64_t>{0, 1, 2, 3}));
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 
 #include "cube_reports.h"
 #include "epilog/format/text/text_reader.h"
-#include "expert/page/condense.h"
 #include "expert/page/density.h"
+#include "expert/page/kept/box_rows.h"
+#include "expert/page/kept/cells.h"
 #include "expert/page/thin.h"
 #include "expert/page/trace_reader.h"
 #include "expert/page/trace_view.h"
@@ -112,13 +113,13 @@ EXIT lid=0 time=4
   EXPECT_EQ(content.stripes[0][0].without, kSecond / 2);
 }
 
-TEST(HtmlThin, TwoReadingsBecomeOne) {
-  std::vector<Stripe> stripes{{0, 10, 1}, {10, 20, 4}, {30, 40, 2}};
-  pair_up(stripes);
+TEST(HtmlCondense, ReadingsOfACellBecomeOne) {
+  std::vector<Stripe> stripes{{0, 10, 1}, {10, 20, 4}, {40, 50, 2}};
+  condense(stripes, Scale(5));
   ASSERT_EQ(stripes.size(), 2u);
   EXPECT_EQ(stripes[0].end, 20u);
   EXPECT_EQ(stripes[0].without, 5u);
-  EXPECT_EQ(stripes[1].begin, 30u);
+  EXPECT_EQ(stripes[1].begin, 40u);
 }
 
 // A series of 100 polls that wait is one call, and one wait; between these the program sleeps for
@@ -196,8 +197,11 @@ TEST(HtmlWaits, WhoServesWaitsForNobody) {
 
 TEST(HtmlCondense, APartOfASeriesCountsAsOneCall) {
   std::vector<Box> boxes{
-      {0, 100, 0, 1}, {10, 12, 1, 500, 1, 1}, {12, 14, 1, 1}, {14, 90, 2, 600, 1, 1}};
-  condense(boxes, 16);
+      {.begin = 0, .end = 100},
+      {.begin = 10, .end = 12, .path = 1, .calls = 500, .joined = 1, .sleeping = 1, .depth = 1},
+      {.begin = 12, .end = 14, .path = 1, .depth = 1},
+      {.begin = 14, .end = 90, .path = 2, .calls = 600, .joined = 1, .sleeping = 1, .depth = 1}};
+  condense(boxes, Scale(4));
   ASSERT_EQ(boxes.size(), 3u);
   EXPECT_EQ(boxes[1].calls, 2u);
   EXPECT_FALSE(boxes[1].joined);
@@ -205,19 +209,36 @@ TEST(HtmlCondense, APartOfASeriesCountsAsOneCall) {
   EXPECT_TRUE(boxes[2].joined);
 }
 
-TEST(HtmlCondense, CallsThatWaitedLongStayApart) {
-  // Four short calls in a row; in the third 2 ns of waiting, an eighth of the threshold.
-  std::vector<Box> boxes{
-      {0, 100, 0, 1}, {10, 12, 1, 1}, {12, 14, 1, 1}, {14, 17, 2, 1}, {17, 19, 1, 1}};
-  const std::vector<WaitBox> waits{{.begin = 14, .end = 16, .waited = 2}};
-  condense(boxes, 16, waits);
+TEST(HtmlCondense, CallsThatWaitedLongAreDrawnWithinTheirBox) {
+  // Four short calls in a row; in the third 2 ns of waiting.
+  TraceContent content;
+  content.boxes = {{{.begin = 0, .end = 100},
+                    {.begin = 10, .end = 12, .path = 1, .depth = 1},
+                    {.begin = 12, .end = 14, .path = 1, .depth = 1},
+                    {.begin = 14, .end = 17, .path = 2, .depth = 1},
+                    {.begin = 17, .end = 19, .path = 1, .depth = 1}}};
+  content.waited = {{{.begin = 14, .end = 17, .waited = 2, .path = 2}}};
+  EXPECT_EQ(drawn_boxes(content)[0].size(), 5u);
+  // In cells of 4 ns two are one, and one is drawn again: five. In cells of 8 ns:
+  condense_to(content, 4);
+  EXPECT_EQ(content.calls_within, 8u);
+  std::vector<Box> boxes = drawn_boxes(content)[0];
   ASSERT_EQ(boxes.size(), 4u);
-  EXPECT_EQ(boxes[1].calls, 2u);
+  EXPECT_EQ(drawn(content), 4u);
+  EXPECT_EQ(boxes[1].begin, 10u);
+  EXPECT_EQ(boxes[1].end, 17u);
+  EXPECT_EQ(boxes[1].calls, 3u);
+  EXPECT_EQ(boxes[1].path, 2u);
   EXPECT_EQ(boxes[2].begin, 14u);
+  EXPECT_EQ(boxes[2].end, 17u);
   EXPECT_EQ(boxes[2].calls, 1u);
-  EXPECT_EQ(boxes[3].calls, 1u);
-  condense(boxes, 17, waits);  // now it is less than an eighth
-  EXPECT_EQ(boxes.size(), 2u);
+  EXPECT_EQ(boxes[3].begin, 17u);
+  // In those of 16 ns it is an eighth, and four again; in those of 32 ns less.
+  condense_to(content, 3);
+  EXPECT_EQ(content.calls_within, 32u);
+  boxes = drawn_boxes(content)[0];
+  ASSERT_EQ(boxes.size(), 2u);
+  EXPECT_EQ(boxes[1].calls, 4u);
 }
 
 TEST(HtmlCondense, MergedWaitsKeepTheirSumAndTheLongestOnesReason) {
@@ -225,7 +246,7 @@ TEST(HtmlCondense, MergedWaitsKeepTheirSumAndTheLongestOnesReason) {
       {.begin = 0, .end = 2, .waited = 2, .metric = 1, .awaited = 5},
       {.begin = 4, .end = 8, .waited = 3, .metric = 2, .awaited = 6, .ended = 8},
       {.begin = 90, .end = 99, .waited = 9, .metric = 3}};
-  condense(waits, 10);
+  condense(waits, Scale(4));
   ASSERT_EQ(waits.size(), 2u);
   EXPECT_EQ(waits[0].end, 8u);
   EXPECT_EQ(waits[0].waited, 5u);

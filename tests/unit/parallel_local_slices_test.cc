@@ -1,6 +1,6 @@
 // Random programs, their local traces merged and analysed whole, and cut at all meetings at rest
-// and each slice merged and analysed by itself: the reports are equal, to the last byte. So are
-// those of the merged trace, whole and in slices.
+// and each slice merged and analysed by itself: reports and pages are equal, to the last byte. So
+// are those of the merged trace, whole and in slices.
 //
 // Also hand-made runs whose sums are known: what is open around a meeting. KOJAK_SLICED_PROGRAMS
 // sets how many random programs of each kind, KOJAK_PROPERTY_SEED the first.
@@ -58,13 +58,14 @@ class LocalSlicesOf : public ::testing::Test {
       ++cut_;
       cuts_ += parts.parts() - 1;
       held_ += parts.held();
-      return words_of(parts.report(), file);
+      return parts.words(file);
     };
-    for (const char* at : {"all", "/2", "/3"}) {
+    for (const std::string at : {"all", "/2", "/3"}) {
       const auto local = slices_of(options);
-      const std::string in_parts = words(InParts(*local, at));
+      const html::TraceLimits limits = at == "/2" ? html::TraceLimits() : kFew;
+      const std::string in_parts = words(InParts(*local, at, limits));
       if (in_parts.empty()) continue;
-      EXPECT_EQ(difference(in_parts, analysed_whole(options, file)), "")
+      EXPECT_EQ(difference(in_parts, analysed_whole(options, file, limits)), "")
           << "seed " << seed << ", at " << at;
     }
     const auto merged = merged_slices_of(options);
@@ -72,7 +73,8 @@ class LocalSlicesOf : public ::testing::Test {
     auto trace = earl::Trace::open(options.output);
     if (!trace) throw std::runtime_error(trace.error().message());
     if (in_parts.empty()) return;
-    EXPECT_EQ(difference(in_parts, analysed_whole(std::move(*trace), file)), "") << "seed " << seed;
+    EXPECT_EQ(difference(in_parts, analysed_whole(std::move(*trace), file, {})), "")
+        << "seed " << seed;
   }
   void at_least(std::size_t cut) {
     for (const auto& [why, count] : why_) std::cout << count << " not cut: " << why << '\n';
@@ -260,6 +262,41 @@ TEST(LocalSlices, EachRegionAroundAMeetingHasItsOwnTime) {
     const InParts of_merged(*merged, at);
     ASSERT_EQ(of_merged.why(), "");
     expect_nested_times(of_merged.report());
+  }
+}
+
+// A page has each region and each time between two readings of the kernel's counts once.
+TEST(LocalSlices, APageHasOnceWhatGoesOnAcrossAMeeting) {
+  LocalRun run(2);
+  for (const std::uint32_t rank : {0u, 1u}) {
+    run.add(rank, process(rank, {"ENTER time=0 region=main", "ENTER time=1 region=step",
+                                 "PROCESSOR time=2 ran=1000000000 wanted=0 preempted=0",
+                                 "ENTER time=3 region=MPI_Barrier", barrier(4),
+                                 "PROCESSOR time=5 ran=2500000000 wanted=500000000 preempted=1",
+                                 "EXIT time=6", "ENTER time=7 region=MPI_Barrier", barrier(8),
+                                 "EXIT time=9"}));
+  }
+  constexpr html::Nanoseconds kSecond = 1'000'000'000;
+  const auto local = slices_of(run.options());
+  const auto merged = merged_slices_of(run.options());
+  for (parallel::Slices* const slices :
+       std::initializer_list<parallel::Slices*>{&*local, &*merged}) {
+    const InParts parts(*slices, "all");
+    ASSERT_EQ(parts.why(), "");
+    EXPECT_EQ(parts.parts(), 3u);
+    const html::TraceContent content = parts.content();
+    EXPECT_EQ(content.end, 9);
+    for (const std::size_t row : {0u, 1u}) {
+      std::vector<std::pair<html::Nanoseconds, html::Nanoseconds>> times;
+      for (const html::Box& box : content.boxes[row]) {
+        times.emplace_back(box.begin / kSecond, box.end / kSecond);
+      }
+      EXPECT_EQ(times, (decltype(times){{0, 9}, {1, 6}, {3, 4}, {7, 8}}));
+      ASSERT_EQ(content.stripes[row].size(), 1u);
+      EXPECT_EQ(content.stripes[row][0].begin, 2 * kSecond);
+      EXPECT_EQ(content.stripes[row][0].end, 5 * kSecond);
+      EXPECT_EQ(content.stripes[row][0].without, kSecond / 2);
+    }
   }
 }
 

@@ -37,10 +37,13 @@ class Restarted : public ::testing::Test {
                    }});
     if (!cut) return cut.error().message();
     if (!*cut) return "";
-    auto report = parts.analyse(wanted());
+    html::TimelineReader page(kFew);
+    expert::AnalysisOptions options = wanted();
+    options.page = &page;
+    auto report = parts.analyse(options);
     if (!report) return report.error().message();
     if (!*report) return "";
-    return words_of(**report, dir_.file("report.cube"));
+    return words_of(**report, dir_.file("report.cube"), page.finish(parts.events()));
   }
   KeptFiles kept(const std::string& name) const {
     const KeptFiles files(dir_.file(name), "key");
@@ -69,7 +72,7 @@ TEST_F(Restarted, FromWhateverIsThere) {
     const KeptFiles all = kept("all" + std::to_string(seed));
     const std::string whole = report(all);
     if (whole.empty() || !all.has("sums-1")) continue;
-    EXPECT_EQ(whole, analysed_whole(options_, dir_.file("whole.cube"))) << seed;
+    EXPECT_EQ(whole, analysed_whole(options_, dir_.file("whole.cube"), kFew)) << seed;
     EXPECT_EQ(notes_, std::vector<std::string>());
     for (const std::string& name : names) EXPECT_TRUE(all.has(name)) << seed << ' ' << name;
     // (Sums that nothing decides any more answer whatever is asked.)
