@@ -86,9 +86,8 @@ Report report_of(const earl::Trace& trace, Analysis& analysis, PartSums sums, Le
   add_limits(severities, findings);
   if (left.causes) findings.push_back(causes_are_left_out());
   const Processors& readings = sums.processors ? *sums.processors : analysis.of<Processors>();
-  Instances* const instances = sums.instances ? &*sums.instances : analysis.instances();
   WaitResults waits;
-  if (instances != nullptr) waits = instances->finish();
+  if (sums.instances) waits = sums.instances->finish();
   readings.add_to(waits);
   std::optional<RootCauses> root_causes = analysis.root_causes(waits, sums, others);
   if (root_causes && root_causes->until) findings.push_back(causes_end_early(*root_causes->until));

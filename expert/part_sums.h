@@ -29,7 +29,7 @@ namespace kojak::expert {
 struct PartSums {
   SeverityStore severities;
   Unexplained unexplained;
-  // Of a part; of a whole run they stay where they are.
+  // Of a part; of a whole run the first three, and the page, stay where they are.
   std::optional<Processors> processors{};
   std::optional<Dispatchers> dispatchers{};
   std::optional<Samples> samples{};

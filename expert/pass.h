@@ -239,10 +239,10 @@ class Analysis : public earl::Sink {
       sums.dispatchers.emplace(of<Dispatchers>());
       sums.samples.emplace(std::move(of<Samples>()));
       sums.late = sums.late || !sums.dispatchers->none();  // (it has moved their waits)
-      if (auto& instances = of<std::optional<Instances>>()) sums.instances = std::move(instances);
       if (options_.send_modes != nullptr) sums.send_modes = *options_.send_modes;
       if (options_.page != nullptr) sums.page.emplace(std::move(options_.page->sums()));
     }
+    sums.instances = std::move(of<std::optional<Instances>>());
     sums.spent = std::move(of<std::optional<StretchTimes>>());
     if (const RmaWaits* const rma = finders_.rma()) {
       sums.sureness = rma->sureness();
@@ -261,11 +261,6 @@ class Analysis : public earl::Sink {
     if (options_.root_causes) sums.spent = StretchTimes::of(setting_, classes_);
     if (options_.page != nullptr) sums.page.emplace(options_.page->no_sums());
     return sums;
-  }
-  // Null: they are not wanted, or are gone with the sums.
-  Instances* instances() {
-    auto& instances = of<std::optional<Instances>>();
-    return instances ? &*instances : nullptr;
   }
   auto root_causes(const WaitResults& waits, PartSums& sums, CauseParts* others)
       -> std::optional<RootCauses> {
