@@ -59,6 +59,9 @@ void CausePart::solve(std::span<const CauseRequest::Asked> asked, CauseSums& sum
   chains_.begin(asked);
   PassBack(log_, delays_, order_, ledger_, direct_, chains_).run();
   log_.memory.rest();
+  // (Which of them are kept, the whole run decides.)
+  constexpr std::uint8_t kTooMany = 3;
+  if (is_part() && ledger_.left_out()) sums.why_apart = kTooMany;
   for (const CauseRequest::Asked& a : asked) sums.chains.push_back(chains_.of(a));
   ledger_.list(sums);
   list_times(sums);
@@ -84,7 +87,7 @@ void CausePart::cut() {
 std::uint8_t CausePart::why_apart() const {
   constexpr std::uint8_t kAcross = 1, kInLibrary = 2;
   if (log_.of_run.in_library) return kInLibrary;
-  if (!log_.of_run.begins_behind && !log_.of_run.goes_on) return 0;
+  if (!is_part()) return 0;
   if (log_.of_run.goes_on &&
       (log_.groups.empty() ||
        log_.moments.members(log_.groups.back().id).size() != timelines_.size())) {

@@ -46,6 +46,7 @@ class CausePart {
   void solve(std::span<const CauseRequest::Asked> asked, CauseSums& sums);
   // The log is that of the time between two moments.
   void cut();
+  bool is_part() const { return log_.of_run.begins_behind || log_.of_run.goes_on; }
   std::uint8_t why_apart() const;
   // Of those locations where not all waits have their places.
   void place_anew();

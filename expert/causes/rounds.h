@@ -103,7 +103,8 @@ struct CauseSums {
   std::uint8_t why_apart = 0;
   static constexpr const char* why_words[] = {
       "", "a wait reaches across a cut",
-      "it was to be cut in a call of a library, and root causes are looked for"};
+      "it was to be cut in a call of a library, and root causes are looked for",
+      "a root cause is one at more windows or calls of others than are kept"};
 
   template <class Archive>
   void visit(Archive& archive) {

@@ -30,12 +30,30 @@ class BarrierRun {
     add(0, "ENTER", 0, " region=main");
     add(1, "ENTER", 0, " region=main");
   }
-  void barrier(double of_0, double of_1) {
+  void enter(double of_0, double of_1) {
     add(0, enter_, of_0, call_);
     add(1, enter_, of_1, call_);
+    left_ = std::max(of_0, of_1) + 0.5;
+  }
+  void leave() {
     for (const std::uint32_t rank : {0u, 1u}) {
-      add(rank, "MPI_COLLEXIT", std::max(of_0, of_1) + 0.5, " rlid=absent cid=0 sent=0 recvd=0");
+      add(rank, "MPI_COLLEXIT", left_, " rlid=absent cid=0 sent=0 recvd=0");
     }
+  }
+  void barrier(double of_0, double of_1) {
+    enter(of_0, of_1);
+    leave();
+  }
+  // What the kernel says of rank 1: for how many seconds it has run, and that it slept meanwhile.
+  void reading(double time, double ran, bool slept) {
+    add(1, "PROCESSOR", time,
+        " ran=" + std::to_string(static_cast<std::uint64_t>(ran * 1e9)) +
+            " wanted=0 preempted=0 blocked_kind=" + (slept ? "1" : "0"));
+  }
+  // A region of the program within the call.
+  void nested(std::uint32_t rank, double from, double to) {
+    add(rank, "ENTER", from, " region=inner");
+    add(rank, "EXIT", to, "");
   }
   LocalRun& end(double time) {
     for (const std::uint32_t rank : {0u, 1u}) {
@@ -52,6 +70,7 @@ class BarrierRun {
   }
   std::string enter_, call_;
   std::string text_[2];
+  double left_ = 0;
   LocalRun run_{2};
 };
 
@@ -95,6 +114,63 @@ TEST(CausesInParts, CostsAndGainsAddUp) {
       EXPECT_EQ(found.path_parts[i].location, i % 2 == 0 ? 1u : 0u) << at << ", " << i;
     }
   }
+}
+
+// Rank 1 comes to the second barrier at 12, rank 0 at 6: 7.5 s and 1.5 s after the first one, in
+// which rank 1 slept for 5 of the 6 s that it took longer. That is the time between two readings
+// less what it ran: the first of them lies before the barrier, or in it.
+TEST(CausesInParts, WhatAReadingBeforeTellsOf) {
+  for (const bool within : {false, true}) {
+    BarrierRun made("RUN_PROPERTY key=\"processor.stretches\" value=\"0.001\" pid=absent\n");
+    made.reading(2, 2, false);
+    made.enter(1, 4);
+    if (within) made.reading(4.25, 4, false);
+    made.leave();
+    made.reading(11, within ? 4 + (11 - 4.25) - 5 : 2 + (11 - 2) - 5, true);
+    made.barrier(6, 12);
+    LocalRun& run = made.end(14);
+    for (const char* at : {"0", "all"}) {
+      const auto slices = slices_of(run.options());
+      const InParts parts(*slices, at);
+      ASSERT_EQ(parts.why(), "") << at;
+      const expert::RootCause& cause = parts.report().root_causes()->causes.at(0);
+      EXPECT_EQ(cause.location, 1u) << at;
+      EXPECT_EQ(cause.longer, 6) << at;
+      ASSERT_TRUE(cause.spent.has_value()) << at;
+      EXPECT_NEAR(cause.spent->blocked, 5, 1e-9) << at;
+      EXPECT_NEAR(cause.spent->ran, 1, 1e-9) << at;
+    }
+  }
+}
+
+// In the first barrier rank 0 is in a function of its own from 2 to 4.25, in which it does not
+// wait; the second slice begins at 4. Rank 0 comes 4 s late to the second barrier.
+TEST(CausesInParts, WhatIsNestedInTheCallWhereAPartBegins) {
+  BarrierRun made;
+  made.enter(1, 4);
+  made.nested(0, 2, 4.25);
+  made.nested(1, 4, 4.25);
+  made.leave();
+  made.barrier(10, 6);
+  LocalRun& run = made.end(14);
+  const auto slices = slices_of(run.options());
+  const InParts parts(*slices, "0");
+  ASSERT_EQ(parts.why(), "");
+  const expert::RootCauses& found = *parts.report().root_causes();
+  EXPECT_EQ(found.waits, 1 + 4);
+  ASSERT_EQ(found.causes.size(), 2u);
+  EXPECT_EQ(found.causes[0].location, 0u);
+  EXPECT_EQ(found.causes[0].seconds, 4);
+  // Backward: rank 0 until 10, out of the second barrier, through what is nested, in both slices.
+  double nested = 0;
+  for (const expert::PathShare& share : found.critical_path) {
+    const std::size_t path = share.stretch.path;
+    if (share.stretch.kind != expert::Stretch::Kind::kCall || share.location != 0) continue;
+    if (parts.report().region_name(parts.report().call_paths()[path].region) == "inner") {
+      nested += share.seconds;
+    }
+  }
+  EXPECT_EQ(nested, 0.25 + 2);
 }
 
 // Whether a call goes on with the library's call before it, the part behind it does not know.
