@@ -155,6 +155,8 @@ PartAnalysis::PartAnalysis(const TracePart& part, const AnalysisOptions& options
     why_ = "the trace is damaged";
   } else if (!state_->reading.at_rest() || (!last && analysis.of<Unbegun>().any())) {
     why_ = "something is open where it was to be cut";
+  } else if (const auto& causes = analysis.of<std::optional<CauseFinder>>(); causes) {
+    why_ = causes->why_apart();
   }
 }
 

@@ -2,7 +2,7 @@
 // that passed on most of its cost. The other leads from a wait that was asked for to its cause,
 // along the largest share.
 //
-// CauseSolver calls it for everything that it passes on, backward in time: the chain of a wait is
+// PassBack calls it for everything that it passes on, backward in time: the chain of a wait is
 // complete before the wait passes anything on. Memory: the chains that were asked for. Not
 // thread-safe; nothing fails.
 #pragma once

@@ -298,6 +298,12 @@ void CauseFinder::on_goes_on(const earl::Call& from) {
   of.in_library = of.in_library || library.around(raw(from.cnode)) != kNoCallPath;
 }
 
+std::string CauseFinder::why_apart() const {
+  if (log_.of_run.in_library)
+    return "it was to be cut in a call of a library, and root causes are looked for";
+  return log_.full ? "it has more waits than can be numbered" : "";
+}
+
 CausePart& CauseFinder::part(bool goes_on) {
   log_.of_run.goes_on = goes_on;
   return part_ ? *part_ : part_.emplace(log_);
@@ -313,7 +319,7 @@ RootCauses CauseFinder::finish(const WaitResults& waits, CauseParts* others,
                                                       : w.enter + Seconds{w.waiting.seconds()}});
     }
   }
-  CauseSolver solver(log_, part(false), others);
+  CauseSolver solver(log_, part(false), others, options_.most);
   earl::CallTree tree(&trace_.definitions());
   LibraryCalls library(tree, trace_.definitions());
   if (others != nullptr) {

@@ -23,6 +23,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -106,6 +107,8 @@ class CauseFinder {
     if (by.known()) depend(call.index, call.enter, call.exit, call.exit_pos, by);
   }
 
+  // Why that is no part of a run that can be added to others; empty if it may be one.
+  std::string why_apart() const;
   // What it was told of, when all is told. `goes_on`: the run does behind it.
   CausePart& part(bool goes_on);
   // With the chains of the longest waits of these instances. `others`: who have the other parts of

@@ -45,9 +45,8 @@ void CausePart::solve(std::span<const CauseRequest::Asked> asked, CauseSums& sum
               [](const Start& a, const Start& b) { return a.entered < b.entered; });
     timelines_[l].name_starts(starts);
   }
-  cut();
-  sums.full = log_.full;
-  sums.why_apart = why_apart();
+  sums.why_apart = cut();
+  sums.numbered = {waits_.size(), log_.groups.size(), log_.dependencies.size()};
   if (sums.why_apart != 0) return;
   ledger_.number_calls();
   const auto all_placed = [](const Timeline& timeline) { return timeline.all_placed(); };
@@ -60,8 +59,8 @@ void CausePart::solve(std::span<const CauseRequest::Asked> asked, CauseSums& sum
   PassBack(log_, delays_, order_, ledger_, direct_, chains_).run();
   log_.memory.rest();
   // (Which of them are kept, the whole run decides.)
-  constexpr std::uint8_t kTooMany = 3;
-  if (is_part() && ledger_.left_out()) sums.why_apart = kTooMany;
+  const bool is_part = log_.of_run.begins_behind || log_.of_run.goes_on;
+  if (is_part && ledger_.left_out()) sums.why_apart = CauseSums::kTooMany;
   for (const CauseRequest::Asked& a : asked) sums.chains.push_back(chains_.of(a));
   ledger_.list(sums);
   list_times(sums);
@@ -70,38 +69,39 @@ void CausePart::solve(std::span<const CauseRequest::Asked> asked, CauseSums& sum
   for (const Timeline& timeline : timelines_) sums.ends.push_back(timeline.end());
 }
 
-void CausePart::cut() {
-  if (log_.of_run.begins_behind) {
+std::uint8_t CausePart::cut() {
+  CauseLog::OfRun& of = log_.of_run;
+  if (of.begins_behind) {
     std::vector<LocationIndex> all;
     for (LocationIndex l = 0; l < timelines_.size(); ++l) {
-      timelines_[l].begin_at(log_.of_run.begin);
+      timelines_[l].begin_at(of.begin);
       all.push_back(l);
     }
-    log_.moments.came_together(log_.moments.group(all), log_.of_run.begin);
+    log_.moments.came_together(log_.moments.group(all), of.begin);
   }
-  if (!log_.of_run.goes_on) return;
-  log_.of_run.end = log_.groups.empty() ? 0 : log_.groups[log_.groups.size() - 1].last;
-  for (Timeline& timeline : timelines_) timeline.end_at(log_.of_run.end);
-}
-
-std::uint8_t CausePart::why_apart() const {
-  constexpr std::uint8_t kAcross = 1, kInLibrary = 2;
-  if (log_.of_run.in_library) return kInLibrary;
-  if (!is_part()) return 0;
-  if (log_.of_run.goes_on &&
-      (log_.groups.empty() ||
-       log_.moments.members(log_.groups.back().id).size() != timelines_.size())) {
-    return kAcross;
+  of.end = std::numeric_limits<Ticks>::max();
+  if (of.goes_on) {
+    // All have left the last of its groups, and nothing is behind that.
+    if (log_.groups.empty()) return CauseSums::kNotAll;
+    const Group& last = log_.groups.back();
+    const std::vector<LocationIndex>& members = log_.moments.members(last.id);
+    if (!last.synchronised || members.size() != timelines_.size()) return CauseSums::kNotAll;
+    for (LocationIndex l = 0; l < timelines_.size(); ++l) {
+      if (log_.presences[last.first + l].exit != timelines_[l].end()) return CauseSums::kNotAll;
+    }
+    of.end = last.last;
+    for (Timeline& timeline : timelines_) timeline.end_at(of.end);
+  } else if (!of.begins_behind) {
+    return 0;
   }
-  const Ticks end = log_.of_run.goes_on ? log_.of_run.end : std::numeric_limits<Ticks>::max();
   for (const WaitRecord& wait : waits_) {
-    if (wait.begin < log_.of_run.begin || wait.end > end) return kAcross;
+    if (wait.begin < of.begin || wait.end > of.end) return CauseSums::kAcross;
   }
   for (const CauseLog::LateEnder& late : log_.late_enders) {
-    if (late.time > end) return kAcross;
+    if (late.time > of.end) return CauseSums::kAcross;
   }
   for (const Group& group : log_.groups) {
-    if (group.last > end) return kAcross;
+    if (group.last > of.end) return CauseSums::kAcross;
   }
   return 0;
 }
@@ -189,7 +189,9 @@ void CausePart::list_samples(CauseSums& sums) const {
   std::map<std::tuple<StretchId, LocationIndex, CallSiteId>, std::uint64_t> counts;
   for (const CauseLog::SampleRecord& s : log_.samples) {
     const Piece* const piece = timelines_[s.location].before(s.time);
-    if (piece != nullptr) counts[{piece->stretch, s.location, s.site}] += s.count;
+    if (piece == nullptr) continue;
+    if (log_.stretches[piece->stretch].kind != Stretch::Kind::kComputing) continue;
+    counts[{piece->stretch, s.location, s.site}] += s.count;
   }
   for (const auto& [key, count] : counts) {
     sums.samples.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), count});
@@ -218,16 +220,8 @@ PathOfPart CausePart::follow_path(const PathPlace& from) const {
       }
     }
     const Ticks begin = std::max(timelines_[at].begin_of(*piece), log_.of_run.begin);
-    if (path.all_parts) {
-      std::vector<PathPart>& parts = path.parts;
-      if (!parts.empty() && parts.back().location == at) {
-        parts.back().begin = log_.seconds_at(begin);
-      } else if (parts.size() < kPathParts) {
-        parts.push_back({at, log_.seconds_at(begin), log_.seconds_at(time)});
-      } else {
-        path.all_parts = false;  // what comes back to the earliest one is another part
-      }
-    }
+    path.all_parts = path.all_parts &&
+                     add_path_part(path.parts, {at, log_.seconds_at(begin), log_.seconds_at(time)});
     const std::uint32_t number = numbers.number(at, piece->stretch);
     if (number == shares.size()) shares.push_back(0);
     shares[number] += time - begin;

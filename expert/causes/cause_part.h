@@ -44,10 +44,8 @@ class CausePart {
   };
 
   void solve(std::span<const CauseRequest::Asked> asked, CauseSums& sums);
-  // The log is that of the time between two moments.
-  void cut();
-  bool is_part() const { return log_.of_run.begins_behind || log_.of_run.goes_on; }
-  std::uint8_t why_apart() const;
+  // The log of the time between two moments: why it is none (CauseSums::why_apart).
+  std::uint8_t cut();
   // Of those locations where not all waits have their places.
   void place_anew();
   void order_moments();

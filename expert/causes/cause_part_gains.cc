@@ -187,6 +187,7 @@ void CausePart::leave_out(const LeftOutThings& things, std::vector<ThingSums>& s
 }
 
 std::vector<Ticks> CausePart::replay(const GainCases& cases) {
+  if (!gains_) return {};  // nothing is left out
   gains_->start(cases.cases, [&](std::uint32_t thing, LocationIndex location) {
     const GainCases::OfThing& of = cases.things[thing];
     const bool odd = std::binary_search(of.odd_locations.begin(), of.odd_locations.end(), location);

@@ -39,22 +39,22 @@ bool CauseSolver::ask(const std::function<CauseRequest(std::size_t)>& request_of
 RootCauses CauseSolver::solve(std::vector<CauseRequest::Asked> asked) {
   RootCauses results;
   results.asked.resize(asked.size());
-  std::vector<CauseAnswer> answers(parts_.size());
   const CauseRequest request{.kind = CauseRequest::Kind::kSums, .asked = std::move(asked)};
-  const auto keep = [&](std::size_t k, CauseAnswer& answer) { answers[k] = std::move(answer); };
-  if (!ask([&](std::size_t) { return request; }, keep)) return {};
-  for (const CauseAnswer& answer : answers) {
-    const CauseSums& sums = answer.sums;
-    if (others_ == nullptr) break;
-    if (sums.full) others_->give_up("it has more waits than can be numbered");
-    if (sums.why_apart != 0) others_->give_up(sums.why());
-    if (sums.full || sums.why_apart != 0) return {};
-  }
-  // Stretches are numbered as they appear; what is kept of a cause is what comes last.
-  for (std::size_t k = 0; k < parts_.size(); ++k) number_stretches(k, answers[k].sums.stretches);
-  for (std::size_t k = parts_.size(); k-- > 0;) {
-    add(k, answers[k].sums, results);
-    answers[k] = {};
+  std::string why;
+  const auto take = [&](std::size_t k, CauseAnswer& answer) {
+    CauseSums& sums = answer.sums;
+    for (std::size_t i = 0; i < numbered_.size(); ++i) numbered_[i] += sums.numbered[i];
+    if (why.empty()) why = sums.why();
+    if (why.empty()) add(k, sums, results);
+  };
+  if (!ask([&](std::size_t) { return request; }, take)) return {};
+  if (others_ != nullptr) {
+    if (*std::max_element(numbered_.begin(), numbered_.end()) >= most_)
+      why = "it has more waits than can be numbered";
+    if (!why.empty()) {
+      others_->give_up(why);
+      return {};
+    }
   }
   results.waits = in_seconds(all_);
   results.unexplained = in_seconds(unexplained_);
@@ -102,37 +102,42 @@ void CauseSolver::here(std::size_t part, Chain& chain) const {
   s.after = path(part, s.after);
 }
 
-void CauseSolver::add(std::size_t part, CauseSums& sums, RootCauses& results) {
-  const OfPart& of = parts_[part];
-  for (CauseCost& cost : sums.costs) {
-    const StretchId stretch = of.in_run[cost.stretch];
-    const std::uint32_t number = numbers_.number(cost.location, stretch);
-    if (number == costs_.size()) {
-      costs_.push_back({.location = cost.location, .stretch = stretch});
-      chain_in_.push_back(part);
-    }
-    CauseCost& all = costs_[number];
-    for (const auto& [metric, cost_of] : cost.patterns) {
-      CauseCost::Sums& to = CauseLedger::of_pattern(all.patterns, metric);
-      to.short_term += cost_of.short_term;
-      to.long_term += cost_of.long_term;
-    }
-    for (const auto& [object, amount] : cost.objects) add_to(all.objects, object, amount, kKept);
-    for (auto [at, amount] : cost.at) {
-      at.call_path = path(part, at.call_path);
-      add_to(all.at, at, amount, kKept);
-    }
-    if (cost.most > all.most) {
-      all.most = cost.most;
-      all.via = cost.via;
-      all.links = cost.links;
-      all.from = cost.from;
-      all.to = cost.to;
-      chain_in_[number] = part;
-    }
-    all.longer += cost.longer;
-    all.compared = all.compared || cost.compared;
+void CauseSolver::add(std::size_t part, CauseCost& cost) {
+  for (auto& [at, amount] : cost.at) at.call_path = path(part, at.call_path);
+  cost.stretch = parts_[part].in_run[cost.stretch];
+  const std::uint32_t number = numbers_.number(cost.location, cost.stretch);
+  if (number == costs_.size()) {
+    cost.objects.resize(std::min(cost.objects.size(), kKept));
+    cost.at.resize(std::min(cost.at.size(), kKept));
+    costs_.push_back(std::move(cost));
+    chain_in_.push_back(part);
+    return;
   }
+  CauseCost& all = costs_[number];
+  for (const auto& [metric, cost_of] : cost.patterns) {
+    CauseCost::Sums& to = CauseLedger::of_pattern(all.patterns, metric);
+    to.short_term += cost_of.short_term;
+    to.long_term += cost_of.long_term;
+  }
+  for (const auto& [object, amount] : cost.objects) add_to(all.objects, object, amount, kKept);
+  for (const auto& [at, amount] : cost.at) add_to(all.at, at, amount, kKept);
+  if (cost.most > all.most) {
+    all.most = cost.most;
+    all.via = cost.via;
+    all.links = cost.links;
+    all.from = cost.from;
+    all.to = cost.to;
+    chain_in_[number] = part;
+  }
+  all.longer += cost.longer;
+  all.compared = all.compared || cost.compared;
+}
+
+// (Parts come from the last to the first: what is kept of a cause is what comes last.)
+void CauseSolver::add(std::size_t part, CauseSums& sums, RootCauses& results) {
+  number_stretches(part, sums.stretches);
+  const OfPart& of = parts_[part];
+  for (CauseCost& cost : sums.costs) add(part, cost);
   all_ += sums.waits;
   unexplained_ += sums.unexplained;
   for (const auto& u : sums.unexplained_at) {
@@ -147,7 +152,8 @@ void CauseSolver::add(std::size_t part, CauseSums& sums, RootCauses& results) {
   for (const auto& t : sums.times) {
     const StretchId stretch = of.in_run[t.stretch];
     done_[stretch] += t.time;
-    done_by_[stretch][t.location] += t.time;
+    if (stretches_[stretch].kind != Stretch::Kind::kComputing) continue;
+    done_by_all_.push_back({stretch, t.location, t.time});
   }
   for (const auto& found : sums.samples) {
     samples_[of.in_run[found.stretch]][found.location][found.site] += found.count;
@@ -254,6 +260,12 @@ bool CauseSolver::find_chains(std::span<ListedCause> listed) {
 }
 
 void CauseSolver::list_times(RootCauses& results, const std::vector<StretchId>& wanted) {
+  for (const StretchId stretch : wanted) done_by_[stretch];
+  for (const CauseSums::Time& t : done_by_all_) {
+    const auto known = done_by_.find(t.stretch);
+    if (known != done_by_.end()) known->second[t.location] += t.time;
+  }
+  done_by_all_ = {};
   for (const StretchId stretch : wanted) {
     for (const auto& [location, time] : done_by_[stretch]) {
       const double seconds = in_seconds(Amount{time});
@@ -310,14 +322,7 @@ bool CauseSolver::follow_critical_path(RootCauses& results) {
       shares[{share.location, parts_[k].in_run[share.stretch]}] += share.time;
     }
     for (const PathPart& part : answer.path.parts) {
-      if (!all_parts) break;
-      if (!parts.empty() && parts.back().location == part.location) {
-        parts.back().begin = part.begin;
-      } else if (parts.size() < kPathParts) {
-        parts.push_back(part);
-      } else {
-        all_parts = false;
-      }
+      all_parts = all_parts && add_path_part(parts, part);
     }
     all_parts = all_parts && answer.path.all_parts;
     request.path = answer.path.goes_on;

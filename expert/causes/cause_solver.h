@@ -5,6 +5,7 @@
 // each location did each stretch. Not thread-safe; nothing fails but other processes.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <span>
@@ -35,11 +36,12 @@ class CauseParts {
 
 class CauseSolver {
  public:
-  // `log`: of `part`, the last one or the whole (`others` null).
-  CauseSolver(const CauseLog& log, CausePart& part, CauseParts* others)
+  // `log`: of `part`, the last one or the whole (`others` null). `most`: so much can be numbered.
+  CauseSolver(const CauseLog& log, CausePart& part, CauseParts* others, std::size_t most)
       : log_(log),
         part_(part),
         others_(others),
+        most_(most),
         parts_(others == nullptr ? 1 : others->others() + 1) {
     stretches_.use(&log.stretches.library());
   }
@@ -49,7 +51,7 @@ class CauseSolver {
   RootCauses solve(std::vector<CauseRequest::Asked> asked);
 
  private:
-  // Times are kept for this many stretches, the most costly ones.
+  // Times are listed of this many stretches, the most costly ones.
   static constexpr std::size_t kStretches = 1000;
   static constexpr std::uint32_t kNone = CauseLedger::kNone;
   // So many causes have a chain, and all of them of so many links together.
@@ -74,6 +76,7 @@ class CauseSolver {
     return others_ == nullptr || path == kNoCallPath ? path : others_->path(part, path);
   }
   void add(std::size_t part, CauseSums& sums, RootCauses& results);
+  void add(std::size_t part, CauseCost& cost);
   void number_stretches(std::size_t part, const std::vector<Stretch>& stretches);
   void here(std::size_t part, Chain& chain) const;
   bool list(RootCauses& results);
@@ -97,6 +100,7 @@ class CauseSolver {
   const CauseLog& log_;
   CausePart& part_;
   CauseParts* const others_;
+  const std::size_t most_;
   std::vector<OfPart> parts_;  // in their order
   Stretches stretches_;        // of the run
   PlaceNumbers numbers_;       // of causes
@@ -104,8 +108,10 @@ class CauseSolver {
   std::vector<std::size_t> chain_in_;  // by cost: the part that has its chain
   std::vector<Ticks> ends_;            // by location
   Amount all_ = 0, unexplained_ = 0;
-  std::vector<Amount> done_;  // by stretch: of all locations, without waits
-  std::unordered_map<StretchId, std::map<LocationIndex, Ticks>> done_by_;
+  std::vector<Amount> done_;                  // by stretch: of all locations, without waits
+  std::vector<CauseSums::Time> done_by_all_;  // of it what each location did in each part
+  std::map<StretchId, std::map<LocationIndex, Ticks>> done_by_;  // of those wanted
+  std::array<std::uint64_t, 3> numbered_{};                      // CauseSums::numbered
   std::map<StretchId, std::map<LocationIndex, std::map<CallSiteId, std::uint64_t>>> samples_;
   std::map<std::pair<LocationIndex, CallPathIndex>, Amount> unexplained_at_;
   std::map<std::tuple<LocationIndex, CallPathIndex, MetricIndex>, std::pair<Amount, Amount>>

@@ -1,7 +1,7 @@
 // What is known of a run when it has been read, and from which its causes are found: what each
 // location did, its waits, when all of a group came together, and on whom calls depended.
 //
-// Filled by CauseFinder; CauseSolver notes in the waits what becomes of them. Memory: 16 bytes for
+// Filled by CauseFinder; CausePart notes in the waits what becomes of them. Memory: 16 bytes for
 // each call and stretch of the trace and for each member of a group operation, 40 for each call
 // that depended on others and 12 for each of these, some 120 for each wait; beyond a limit in a
 // temporary file (LogMemory). Not thread-safe; nothing fails.

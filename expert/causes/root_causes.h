@@ -14,7 +14,7 @@
 
 namespace kojak::expert {
 
-// So many waits, operations or dependencies can be numbered: CauseSolver has 31 bits for each.
+// So many waits, operations or dependencies can be numbered: CausePart has 31 bits for each.
 inline constexpr std::size_t kMostOfRootCauses = (std::size_t{1} << 31) - 1;
 
 // Waiting of one pattern that a cause made.

@@ -10,7 +10,9 @@
 // Numbers of stretches and call paths are those of the part. Nothing fails; any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -96,20 +98,21 @@ struct CauseSums {
   std::vector<std::optional<Chain>> chains;  // that were asked for; of other parts' waits: nothing
   Amount waits = 0, unexplained = 0;
   std::vector<Ticks> ends;  // by location
-  bool full = false;        // there was no room for all
-  const char* why() const { return why_words[why_apart]; }
-
-  // Why it is no part by itself.
+  // How many of what is numbered in the whole run: waits, groups, dependencies.
+  std::array<std::uint64_t, 3> numbered{};
+  // Why it is no part by itself: what `why_words` has there.
   std::uint8_t why_apart = 0;
+
+  static constexpr std::uint8_t kNotAll = 1, kAcross = 2, kTooMany = 3;
   static constexpr const char* why_words[] = {
-      "", "a wait reaches across a cut",
-      "it was to be cut in a call of a library, and root causes are looked for",
+      "", "not all met in the call at which it was to be cut", "a wait reaches across a cut",
       "a root cause is one at more windows or calls of others than are kept"};
+  const char* why() const { return why_words[why_apart]; }
 
   template <class Archive>
   void visit(Archive& archive) {
     archive(stretches, costs, unexplained_at, waits_at, times, samples, chains, waits, unexplained,
-            ends, full, why_apart);
+            ends, numbered, why_apart);
   }
 };
 
@@ -181,6 +184,17 @@ struct PathPlace {
   Ticks time = 0;
   std::uint64_t jumps = 0;  // since time moved last
 };
+// The path goes back, along the same location or to another one. False: so many are kept.
+inline bool add_path_part(std::vector<PathPart>& parts, const PathPart& part) {
+  if (!parts.empty() && parts.back().location == part.location) {
+    parts.back().begin = part.begin;
+  } else if (parts.size() < kPathParts) {
+    parts.push_back(part);
+  } else {
+    return false;  // what comes back to the earliest one is another part
+  }
+  return true;
+}
 struct PathOfPart {
   struct Share {
     LocationIndex location;
@@ -198,7 +212,7 @@ struct PathOfPart {
   }
 };
 
-// ---- In this order; the last three as often as is wanted.
+// ---- In this order; the first two once, the others as often as is wanted.
 
 struct CauseRequest {
   enum class Kind : std::uint8_t { kSums, kLeaveOut, kReplay, kChains, kPath } kind{};

@@ -48,7 +48,8 @@ struct Parts::Request {
   expert::CauseRequest causes;
   template <class Archive>
   void visit(Archive& archive) {
-    archive(kind, cuts, evidence, causes);
+    archive(kind, cuts, evidence);
+    if (kind == Kind::kCauses) archive(causes);
   }
 };
 
@@ -291,6 +292,7 @@ void Parts::say_what_is_there() const {
 Result<std::optional<expert::Report>> Parts::analyse(const expert::AnalysisOptions& wanted) {
   auto report = add_up(wanted);
   if (report && !*report) {
+    analysis_.reset();
     trace_.reset();
     slices_->forget();
   }

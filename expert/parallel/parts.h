@@ -6,7 +6,7 @@
 // whole run decides, and is told what all show; then the first one adds up what all have found.
 // Where it looks for root causes it asks all, in several rounds (causes/rounds.h).
 // What the others answer may be kept in a folder: then it is taken from there the next time.
-// Each holds what an analysis holds; this one a part of another one at a time. Errors: of reading,
+// Each holds what an analysis holds, and this one what one of the others tells. Errors: of reading,
 // and of processes that fail or die (children.h).
 #pragma once
 

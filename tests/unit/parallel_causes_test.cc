@@ -35,6 +35,13 @@ class BarrierRun {
     add(1, enter_, of_1, call_);
     left_ = std::max(of_0, of_1) + 0.5;
   }
+  // Wrong use: they call two functions.
+  void two_functions(double both) {
+    add(0, "ENTER", both, " region=MPI_Allgather");
+    add(1, "ENTER", both, " region=MPI_Allgatherv");
+    left_ = both + 0.5;
+    leave();
+  }
   void leave() {
     for (const std::uint32_t rank : {0u, 1u}) {
       add(rank, "MPI_COLLEXIT", left_, " rlid=absent cid=0 sent=0 recvd=0");
@@ -171,6 +178,41 @@ TEST(CausesInParts, WhatIsNestedInTheCallWhereAPartBegins) {
     }
   }
   EXPECT_EQ(nested, 0.25 + 2);
+}
+
+// Cut where they call different functions: nobody says when all had come there, and one process
+// finds the causes. What is 7 s long behind the barrier is not lost.
+TEST(CausesInParts, NotWhereTheyDoNotMeet) {
+  BarrierRun made;
+  made.barrier(1, 4);
+  made.two_functions(8);
+  made.barrier(10, 9);
+  LocalRun& run = made.end(14);
+  for (const char* at : {"1", "all"}) {
+    const auto slices = slices_of(run.options());
+    EXPECT_EQ(InParts(*slices, at).why(), "not all met in the call at which it was to be cut")
+        << at;
+  }
+  const auto slices = slices_of(run.options());
+  EXPECT_EQ(InParts(*slices, "0").why(), "");
+}
+
+// Three groups, of which two slices have two and one: as many as can be numbered in the whole run,
+// or one more.
+TEST(CausesInParts, WhatTheWholeRunCannotNumber) {
+  BarrierRun made;
+  made.barrier(1, 4);
+  made.barrier(9, 6);
+  made.barrier(10, 12);
+  LocalRun& run = made.end(14);
+  for (const std::size_t most : {3u, 4u}) {
+    const auto slices = slices_of(run.options());
+    const InParts parts(*slices, "0", {},
+                        [&](const earl::Trace&, expert::AnalysisOptions& options) {
+                          options.most_of_root_causes = most;
+                        });
+    EXPECT_EQ(parts.why(), most == 3 ? "it has more waits than can be numbered" : "");
+  }
 }
 
 // Whether a call goes on with the library's call before it, the part behind it does not know.

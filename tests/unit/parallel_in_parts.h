@@ -137,9 +137,12 @@ class InParts {
   void add_up() {
     std::optional<expert::PartSums> all;
     for (const auto& part : parts_) {
-      expert::PartSums sums = part->analysis->no_sums();
-      if (!unpack(packed(part->analysis->take_sums(of_run_)), sums))
+      // (Those of the last one are never packed.)
+      expert::PartSums own = part->analysis->take_sums(of_run_), told = part->analysis->no_sums();
+      const bool last = &part == &parts_.back();
+      if (!last && !unpack(packed(std::move(own)), told))
         throw std::runtime_error("sums cannot be read");
+      expert::PartSums& sums = last ? own : told;
       if (all) {
         causes_.paths.push_back(all->add(sums));
       } else {

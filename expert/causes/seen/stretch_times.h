@@ -39,12 +39,14 @@ class StretchTimes {
   void on_processor(const earl::OpenCall& in, Seconds time, const earl::ProcessorTimes& times);
 
   // A reading before those that count.
-  void on_processor_before(LocationIndex location, Seconds time, const earl::ProcessorTimes& times) {
+  void on_processor_before(LocationIndex location, Seconds time,
+                           const earl::ProcessorTimes& times) {
     (void)readings_[location].add(time, times);
   }
   void on_goes_on(const earl::Call& from) { sums_.on_goes_on(from); }
   // After the last event: what another one was told of; its call path p is paths[p] here.
-  void add(const StretchTimes& other, std::span<const CallPathIndex> paths) {
+  void add(StretchTimes& other, std::span<const CallPathIndex> paths) {
+    other.sums_.finish();
     sums_.add(other.sums_, paths);
   }
   template <class Archive>

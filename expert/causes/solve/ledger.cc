@@ -39,20 +39,25 @@ CauseLedger::Cost& CauseLedger::of_pattern(std::vector<std::pair<MetricIndex, Co
 void CauseLedger::add_direct(Sums& cost, std::uint32_t what, Amount amount) {
   if (amount == 0) return;
   const CauseLog::WaitPlace& place = log_.places[what];
-  const auto add_to = [&](std::vector<std::pair<std::uint32_t, Amount>>& sums, auto&& is_same) {
-    for (auto& [known, sum] : sums) {
-      if (!is_same(log_.places[known])) continue;
-      sum += amount;
+  const auto add_to = [&](std::vector<std::pair<std::uint32_t, Amount>>& sums,
+                          std::uint32_t& latest, auto&& is_same) {
+    const auto same = [&](const auto& sum) { return is_same(log_.places[sum.first]); };
+    if (latest >= sums.size() || !same(sums[latest])) {
+      const auto known = std::find_if(sums.begin(), sums.end(), same);
+      latest = static_cast<std::uint32_t>(known - sums.begin());
+    }
+    if (latest < sums.size()) {
+      sums[latest].second += amount;
       return;
     }
     left_out_ = left_out_ || sums.size() == kKept;
     if (sums.size() < kKept) sums.emplace_back(what, amount);
   };
-  add_to(cost.at, [&](const CauseLog::WaitPlace& other) {
+  add_to(cost.at, cost.latest_at, [&](const CauseLog::WaitPlace& other) {
     return other.call_path == place.call_path && other.metric == place.metric;
   });
   if (place.object == Operation::Object::kNothing) return;
-  add_to(cost.objects, [&](const CauseLog::WaitPlace& other) {
+  add_to(cost.objects, cost.latest_object, [&](const CauseLog::WaitPlace& other) {
     return other.object == place.object && other.object_id == place.object_id;
   });
 }

@@ -30,6 +30,7 @@ class CauseLedger {
     std::vector<std::pair<MetricIndex, Cost>> patterns;
     std::vector<std::pair<std::uint32_t, Amount>> objects;  // by a place of waits there
     std::vector<std::pair<std::uint32_t, Amount>> at;       // by pattern and call path, likewise
+    std::uint32_t latest_object = 0, latest_at = 0;         // of these, added to last
     CauseChains::Via via;
     Ticks from = 0, to = 0;  // the interval in which it is to blame for `via`
     Ticks longer = 0;
