@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -101,5 +102,14 @@ struct PartSums {
     if (page) archive(*page);
   }
 };
+
+// Parts one after the other. Returns the numbers in the run of this one's call paths.
+inline std::vector<CallPathIndex> add_part(std::optional<PartSums>& all, PartSums& part) {
+  if (all) return all->add(part);
+  all.emplace(std::move(part));
+  std::vector<CallPathIndex> same(all->paths.size());
+  std::iota(same.begin(), same.end(), CallPathIndex{0});
+  return same;
+}
 
 }  // namespace kojak::expert

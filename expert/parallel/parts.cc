@@ -1,6 +1,5 @@
 #include "expert/parallel/parts.h"
 
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -338,22 +337,13 @@ Result<std::optional<expert::Report>> Parts::add_up(const expert::AnalysisOption
   expert::PartSums of_last = (*last)->take_sums(of_run);
   std::optional<expert::PartSums> all;
   CauseParts causes(others, parts - 1);
-  const auto add = [&](expert::PartSums& sums) {
-    if (all) {
-      causes.paths.push_back(all->add(sums));
-    } else {
-      all.emplace(std::move(sums));
-      causes.paths.emplace_back(all->paths.size());
-      std::iota(causes.paths[0].begin(), causes.paths[0].end(), expert::CallPathIndex{0});
-    }
-  };
   for (std::size_t k = 0; k + 1 < parts; ++k) {
     PartSums told{{}, (*last)->no_sums()};
     if (Status status = hear(k, told); !status) return status.error();
     if (!told.why.empty()) return by_one(told.why);
-    add(told.sums);
+    causes.paths.push_back(add_part(all, told.sums));
   }
-  add(of_last);
+  causes.paths.push_back(add_part(all, of_last));
   if (const std::string why = too_much(*all); !why.empty()) return by_one(why);
   analysis_ = std::move(*last);
   expert::Report report = analysis_->report(std::move(*all), &causes);

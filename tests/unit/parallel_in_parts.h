@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -143,13 +142,7 @@ class InParts {
       if (!last && !unpack(packed(std::move(own)), told))
         throw std::runtime_error("sums cannot be read");
       expert::PartSums& sums = last ? own : told;
-      if (all) {
-        causes_.paths.push_back(all->add(sums));
-      } else {
-        all.emplace(std::move(sums));
-        causes_.paths.emplace_back(all->paths.size());
-        std::iota(causes_.paths[0].begin(), causes_.paths[0].end(), expert::CallPathIndex{0});
-      }
+      causes_.paths.push_back(add_part(all, sums));
     }
     why_ = parallel::too_much(*all);
     if (!why_.empty()) return;
