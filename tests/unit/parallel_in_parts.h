@@ -155,18 +155,19 @@ class InParts {
   struct CauseParts final : expert::CauseParts {
     std::size_t others() const override { return parts.size() - 1; }
     void ask(std::size_t part, const expert::CauseRequest& request) override {
-      answers[part] = parts[part]->answer(request);
+      expert::CauseRequest told;
+      if (!unpack(packed(request), told)) throw std::runtime_error("a request cannot be read");
+      answers[part] = packed(parts[part]->answer(told));
     }
     bool hear(std::size_t part, expert::CauseAnswer& answer) override {
-      answer = std::move(answers[part]);
-      return true;
+      return unpack(answers[part], answer);
     }
     expert::CallPathIndex path(std::size_t part, expert::CallPathIndex path) const override {
       return paths[part][path];
     }
     void give_up(const std::string& reason) override { why = reason; }
     std::vector<expert::CausePart*> parts;
-    std::map<std::size_t, expert::CauseAnswer> answers;
+    std::map<std::size_t, std::vector<std::byte>> answers;
     std::vector<std::vector<expert::CallPathIndex>> paths;
     std::string why;
   };
