@@ -1,6 +1,7 @@
 #include "expert/causes/cause_part.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -72,11 +73,8 @@ void CausePart::solve(std::span<const CauseRequest::Asked> asked, CauseSums& sum
 std::uint8_t CausePart::cut() {
   CauseLog::OfRun& of = log_.of_run;
   if (of.begins_behind) {
-    std::vector<LocationIndex> all;
-    for (LocationIndex l = 0; l < timelines_.size(); ++l) {
-      timelines_[l].begin_at(of.begin);
-      all.push_back(l);
-    }
+    std::vector<LocationIndex> all(timelines_.size());
+    std::iota(all.begin(), all.end(), LocationIndex{0});
     log_.moments.came_together(log_.moments.group(all), of.begin);
   }
   of.end = std::numeric_limits<Ticks>::max();

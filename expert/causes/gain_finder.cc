@@ -164,15 +164,4 @@ std::array<Ticks, GainFinder::kMost> GainFinder::finish(std::span<const Ticks> e
   return gains;
 }
 
-std::array<Ticks, GainFinder::kMost> GainFinder::earlier() const {
-  Earlier earlier{};
-  for (std::size_t l = 0; l < locations_.size(); ++l) {
-    const Earlier& own = rows_[locations_[l].now].earlier;
-    for (std::size_t i = 0; i < cases_; ++i) {
-      earlier[i] = l == 0 ? own[i] : std::min(earlier[i], own[i]);
-    }
-  }
-  return earlier;
-}
-
 }  // namespace kojak::expert

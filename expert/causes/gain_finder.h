@@ -91,8 +91,6 @@ class GainFinder {
   // Call it last. Returns for each case by how much earlier the last location ends. `ends`: the
   // end of each location.
   std::array<Ticks, kMost> finish(std::span<const Ticks> ends);
-  // Or, where all have met last, by how much earlier they leave that.
-  std::array<Ticks, kMost> earlier() const;
 
  private:
   static constexpr std::size_t kKept = 32;

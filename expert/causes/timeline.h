@@ -102,17 +102,7 @@ class Timeline {
 
   Ticks end() const { return end_; }
   std::size_t size() const { return pieces_.size(); }
-  // What was done before, or behind that time belongs to other parts of the run.
-  void begin_at(Ticks time) {
-    std::size_t before = 0;  // pieces
-    while (before < pieces_.size() && pieces_[before].end <= time) ++before;
-    if (before == 0 && time > 0) insert(before++, {});
-    if (before == 0) return;
-    pieces_[before - 1] = {time, Stretches::kBeforeRecording, kNoWait};
-    std::copy(pieces_.begin() + before - 1, pieces_.end(), pieces_.begin());
-    pieces_.resize(pieces_.size() - (before - 1));
-    unnamed_ -= std::min(unnamed_, before - 1);
-  }
+  // What was done behind that time belongs to another part of the run.
   void end_at(Ticks time) {
     std::size_t count = pieces_.size();
     while (count != 0 && begin_of(count - 1) >= time) --count;
