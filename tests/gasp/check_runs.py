@@ -215,8 +215,12 @@ class Runs(unittest.TestCase):
                                         if r["metric"].startswith("upc") or r["metric"] == "visits"])
                 if len(reports) == 2:
                     compared += 1
-                    self.assertEqual(*reports)
-                    self.assertGreater(len(reports[0]), 20)
+                    one, other = reports
+                    self.assertEqual([row[:3] for row in one], [row[:3] for row in other])
+                    # Each time is rounded to a tick of the clock: 0.4 ns on some machines.
+                    for row, its in zip(one, other):
+                        self.assertAlmostEqual(float(row[3]), float(its[3]), delta=1e-7, msg=row)
+                    self.assertGreater(len(one), 20)
         self.assertGreater(compared, 4)
 
     def test_locks_are_called_by_the_line_that_made_them(self):
