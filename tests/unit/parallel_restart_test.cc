@@ -66,7 +66,7 @@ class Restarted : public ::testing::Test {
 TEST_F(Restarted, FromWhateverIsThere) {
   const std::vector<std::string> names = {"survey-0", "part-0", "part-1", "sums-0", "sums-1"};
   std::size_t decided = 0, undecided = 0;
-  for (std::uint64_t seed = 1; decided + undecided < 8; ++seed) {
+  for (std::uint64_t seed = 1; decided + undecided < 4 || decided == 0 || undecided == 0; ++seed) {
     ASSERT_LT(seed, 200u);
     make(seed);
     const KeptFiles all = kept("all" + std::to_string(seed));
